@@ -22,6 +22,7 @@ from propcite.app.library.store import (
     AuditLog,
     CollectionInfo,
     FeedbackStore,
+    Jobs,
     Keys,
     Library,
     LinkSecrets,
@@ -111,6 +112,11 @@ class Parts:
     def reviews(self) -> Reviews:
         """The drafts under review."""
         return Reviews(self.library)
+
+    @cached_property
+    def jobs(self) -> Jobs:
+        """The queue of jobs that read documents."""
+        return Jobs(self.library)
 
     @cached_property
     def originals(self) -> Originals:

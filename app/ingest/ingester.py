@@ -18,7 +18,7 @@ from propcite.app.ingest.outcomes import Outcome, Progress
 from propcite.app.ingest.passage_spool import PassageSpool
 from propcite.app.ingest.reader_pool import ParsedDocument, RawDocument, ReaderLimits, ReaderPool
 from propcite.app.ingest.registry import Registry, StoredDocument
-from propcite.app.ingest.sources import File, Source, file_of, unpack_archives
+from propcite.app.ingest.sources import File, Source, file_of, unpack_archives, without
 from propcite.app.library.store import CollectionInfo, Library
 from propcite.app.library.workspace import BATCH, Workspace
 from propcite.app.processes import Step
@@ -88,22 +88,32 @@ class Ingester:
         self.progress = progress
         self.timer = Timer()
         self._latest = Progress(0.0)
+        self._check_lock: Callable[[], None] = lambda: None  # raises once the right to write is lost
 
     @property
     def collection(self) -> CollectionInfo:
         return self.workspace.collection
 
     def ingest(
-        self, sources: Iterable[Source | Path], *, again: bool = False, cancelled: Callable[[], bool] = lambda: False
+        self,
+        sources: Iterable[Source | Path],
+        *,
+        again: bool = False,
+        cancelled: Callable[[], bool] = lambda: False,
+        done: Iterable[str] = (),
     ) -> Iterator[Outcome]:
         """Yield one outcome per source, in order, as soon as it is safe on disk.  Stopping between two loses nothing.
 
         `again` also reads unchanged sources: a newer reader may read more of a file, which becomes a new version.
-        Once `cancelled` returns true, what is in work is stored, and nothing more is read.
+        Once `cancelled` returns true, what is in work is stored, and nothing more is read.  `done` names the sources
+        that an earlier run, which was interrupted, has outcomes of.
         """
         files = (File(source) if isinstance(source, Path) else source for source in sources)
-        items = list(unpack_archives(files, self.max_bytes))
-        with self.workspace.write_lock(), ReaderPool(self.splitter, self.limits, self._report_step) as pool:
+        items = list(without(unpack_archives(files, self.max_bytes), done))
+        with (
+            self.workspace.write_lock() as self._check_lock,
+            ReaderPool(self.splitter, self.limits, self._report_step) as pool,
+        ):
             if self.workspace.differs_from_library():
                 self.workspace.sync(self.load_encoder())
             registry = Registry(self.library, self.collection)
@@ -238,6 +248,7 @@ class Ingester:
 
         Each batch is safe once it is encoded, and after an interrupt the next ingest encodes the rest.
         """
+        self._check_lock()
         with self.timer("database"):
             for parsed in group.documents:
                 self._put(parsed)
@@ -269,6 +280,7 @@ class Ingester:
                     vectors = encoder.encode_passages(batch)
                 index.add(batch, vectors)
                 index.stage(self.workspace.folder)
+            self._check_lock()
             if replaced:  # until the library has the new version readers find the old one, and from then on the new one
                 index.save(self.workspace.folder)
             with self.timer("database", inside="index"):

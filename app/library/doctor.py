@@ -12,11 +12,11 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from filelock import FileLock, Timeout
 from sqlalchemy import inspect, select
 from sqlalchemy.orm import selectinload
 
 from propcite.app.errors import InUseError, StoreError
+from propcite.app.ingest.uploaded_files import UploadedFiles
 from propcite.app.library.finding import Finding
 from propcite.app.library.lost_originals import lost_originals
 from propcite.app.library.store import CollectionInfo
@@ -175,18 +175,18 @@ class Doctor:
         for path in [*data_dir.glob(".backup-*"), *data_dir.glob(".restore-*")]:
             if _is_old(path):
                 yield Finding(str(path), "was left by a stopped backup", "--mend removes it", _removal(path))
-        yield from self._uploads(data_dir / "uploads")
+        yield from self._uploads()
         yield from self._originals()
         yield from self._locks(data_dir / "runs")
 
-    def _uploads(self, folder: Path) -> Iterator[Finding]:
-        for path in folder.glob("*"):
-            with suppress(Timeout, OSError), FileLock(path / "server.lock", timeout=0):
-                if list(path.glob("*/job.json")):
-                    what = "holds documents that a stopped server accepted"
-                    yield Finding(str(path), what, "propcite serve reads them")
-                else:
-                    yield Finding(str(path), "was left by a stopped server", "--mend removes it", _removal(path))
+    def _uploads(self) -> Iterator[Finding]:
+        files = UploadedFiles(self.parts.settings.data_dir / "uploads")
+        for path in filter(files.is_of_former, files.folder.glob("*")):
+            yield Finding(str(path), "holds documents that a former version accepted", "propcite serve reads them")
+        for path in files.left(self.parts.jobs.unfinished()):
+            yield Finding(str(path), "was left by a stopped server", "--mend removes it", _removal(path))
+        if waiting := self.parts.jobs.num_forsaken():
+            yield Finding("uploads", f"{waiting} jobs wait to be read", "propcite serve or propcite worker reads them")
 
     def _originals(self) -> Iterator[Finding]:
         originals = self.parts.originals

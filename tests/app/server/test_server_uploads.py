@@ -12,6 +12,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ import pytest
 from paths import SUPPORT
 from reportlab.pdfgen.canvas import Canvas
 from scanned import Scanner, printed, saved
-from serving import running_server
+from serving import running_server, wait_until
 
 from propcite.app.ingest.uploads import Uploads, safe_name
 from propcite.app.parts import Parts
@@ -256,8 +257,8 @@ def test_a_job_waits_for_another_writer(http: httpx.Client, parts: Parts) -> Non
     assert ended(http, place)["state"] == "done"
 
 
-def test_accepted_documents_are_read_after_a_kill(open_parts: Callable[..., Parts]) -> None:
-    """A server is killed with a waiting job; the next server reads it, and leaves the jobs of a running one."""
+def test_accepted_documents_are_read_after_a_kill(open_parts: Callable[..., Parts], tmp_path: Path) -> None:
+    """A server is killed with a waiting job; the next one reads it, and leaves what is being uploaded."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -275,9 +276,8 @@ def test_accepted_documents_are_read_after_a_kill(open_parts: Callable[..., Part
                 server.wait()
         finally:
             server.kill()
-    running = Uploads(open_parts(**QUICK))
-    path = running.path_of("1-own", 0)
-    path.write_bytes(b"It is not accepted yet.")
+    Uploads(open_parts(**QUICK)).write("1-own", 0, BytesIO(b"It is not accepted yet."))
+    path = tmp_path / "data" / "uploads" / "1-own" / "0.bin"
     with running_server(open_parts(**QUICK)) as address:
         for _ in range(600):
             listed = httpx.get(f"{address}/v1/documents").json()
@@ -286,7 +286,6 @@ def test_accepted_documents_are_read_after_a_kill(open_parts: Callable[..., Part
             time.sleep(0.05)
         assert [d["source"] for d in listed["documents"]] == ["a.txt"]
         assert path.exists()
-    running.close()
 
 
 def until_ready(address: str) -> None:
@@ -300,6 +299,7 @@ def until_ready(address: str) -> None:
 
 ENDING = """
 import sys
+from io import BytesIO
 from threading import Event
 
 from propcite.app.parts import Parts
@@ -320,7 +320,8 @@ parts = Parts(load_settings(data_dir=sys.argv[1], judge="none", splitter="rules"
 parts.__dict__["encoder"] = Signalling()
 uploads = Uploads(parts)
 for number in range(700):
-    uploads.path_of("1-a", number).write_text(f"Crane {number} lifts {number + 2} tonnes.")
+    uploads.write("1-a", number, BytesIO(f"Crane {number} lifts {number + 2} tonnes.".encode()))
+uploads.start()
 uploads.accept("1-a", "harbour", [f"{number}.txt" for number in range(700)])
 begun.wait()
 """
@@ -334,8 +335,8 @@ def test_a_process_ends_without_reading_all_waiting_documents(open_parts: Callab
     harbour = parts.library.collection("harbour")
     assert 0 < harbour.num_documents < 700
     later = Uploads(parts)
-    later.resume()
-    job = later.jobs("harbour")[0]
-    assert job.ended.wait(100)
+    later.start()
+    wait_until(lambda: not later.jobs("harbour"), "it is not read")
+    assert [outcome.state for outcome in later.outcomes("1-a")] == ["added"] * 700
     assert parts.library.collection("harbour").num_documents == 700
     later.close()
