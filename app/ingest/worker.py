@@ -74,7 +74,7 @@ class Worker:
         self._slots = {True: FETCHED, False: COLLECTIONS}  # free ones, by whether they fetch
         self._lock = threading.Lock()
         self._woken, self._closing = Event(), Event()
-        self._trouble, self._tidied = "", -TIDY_S
+        self._trouble, self._was_away, self._tidied = "", False, -TIDY_S
         self._thread = threading.Thread(target=self._run, name="propcite-queue", daemon=True)
         # A process that ends joins the threads of executors before it runs `atexit` handlers, so they must be
         # stopped before.  CPython has no public name for that; without it an interrupt waits until all is read.
@@ -111,6 +111,7 @@ class Worker:
             return True
         except PropCiteError as error:
             trouble = str(error)
+            self._was_away |= isinstance(error, UnreachableError)
         except Exception as error:  # in this thread nobody would see it
             trouble = f"{type(error).__name__}: {error}"
         if trouble != self._trouble:
@@ -119,6 +120,9 @@ class Worker:
         return False
 
     def _look(self) -> None:
+        if self._was_away:  # what ended while the database was away could not be noted: it is taken again
+            self._parts.jobs.let_go(self._name, keep=list(self._work))
+            self._was_away = False
         self._sign()
         if time.monotonic() - self._tidied >= TIDY_S:
             take_over(self._parts.library, self._parts.jobs, self.files)
@@ -170,7 +174,6 @@ class Worker:
         self._leave(work, to_fetch=True)
 
     def _read(self, work: _Work) -> None:
-        # Where the database is away no sign comes any more: when it is back, the job is taken again.
         self._try(lambda: self._end(work, self._run_job(work)))
         self._leave(work, to_fetch=False)
 
@@ -189,7 +192,7 @@ class Worker:
     def _end(self, work: _Work, reason: str) -> None:
         jobs, id_ = self._parts.jobs, work.job.id
         if self._closing.is_set() and not work.is_finished:
-            jobs.let_go(self._name, {id_: work.news})
+            jobs.let_go(self._name, news={id_: work.news})
         elif jobs.end(self._name, id_, reason, work.news):
             self.files.remove(id_)
 

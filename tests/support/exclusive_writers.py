@@ -25,6 +25,8 @@ if __name__ == "__main__":
         with workspace.write_lock():
             os.write(1, b"held\n")
             time.sleep(1000)
+    os.write(1, b"ready\n")
+    sys.stdin.readline()
     done = 0
     while done < rounds:
         (workspace.folder / "writer.lock").unlink(missing_ok=True)

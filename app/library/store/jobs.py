@@ -6,14 +6,14 @@ goes to another, which leaves out the sources that have an outcome.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from typing import Any, Literal
 
 from pydantic import TypeAdapter
-from sqlalchemy import and_, delete, func, null, or_, select, update
+from sqlalchemy import delete, func, null, or_, select, update
 from sqlalchemy.orm import Session, aliased
 
 from propcite.app.errors import CollidedError, NotFoundError
@@ -228,11 +228,11 @@ class Jobs:
                 _end(row, reason)
             return row is not None
 
-    def let_go(self, worker: str, news: Mapping[str, News] | None = None) -> None:
-        """Let others take the jobs with such news, or all of the worker's, at once."""
+    def let_go(self, worker: str, *, keep: Collection[str] = (), news: Mapping[str, News] | None = None) -> None:
+        """Let others take the jobs that have news, or all of the worker's but some, at once."""
         with self._writing() as session:
-            mine = and_(JobRow.worker == worker, JobRow.ended_at.is_(None))
-            for id_ in list(session.scalars(select(JobRow.id).where(mine))) if news is None else news:
+            mine = JobRow.worker == worker, JobRow.ended_at.is_(None), JobRow.id.not_in(keep)
+            for id_ in list(session.scalars(select(JobRow.id).where(*mine))) if news is None else news:
                 if row := _own(session, worker, id_):
                     _note(session, row, news[id_] if news else News(before=row.done))
                     row.state, row.seen_at = "waiting", None

@@ -185,8 +185,10 @@ def test_many_processes_run_each_job_once(library: Library, jobs: Jobs, tmp_path
         assert taker.stdout
         taker.stdout.readline()
     for taker in takers:
-        taker.communicate(b"go\n", timeout=100)
-        assert taker.returncode == 0
+        assert taker.stdin
+        taker.stdin.write(b"go\n")
+        taker.stdin.flush()
+    assert [taker.wait(100) for taker in takers] == [0] * 4
     lines = [line.split(" ", 1) for line in journal.read_text().splitlines()]
     assert len(lines) == len({tuple(line) for line in lines}) == 120
     assert jobs.unfinished() == []

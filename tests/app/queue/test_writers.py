@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import signal
 import subprocess
 import sys
 from collections.abc import Callable
@@ -41,12 +40,22 @@ def workspace(parts: Parts) -> Workspace:
 
 def writer(data_dir: Path, database: str, journal: Path, rounds: int) -> subprocess.Popen[bytes]:
     words = [SUPPORT / "exclusive_writers.py", data_dir, database, journal, str(rounds)]
-    return subprocess.Popen([sys.executable, *words], stdout=subprocess.PIPE)
+    return subprocess.Popen([sys.executable, *words], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+
+
+def said(process: subprocess.Popen[bytes]) -> bytes:
+    assert process.stdout
+    return process.stdout.readline()
 
 
 def test_writers_without_a_common_lock_file_are_kept_apart(parts: Parts, database: str, tmp_path: Path) -> None:
     journal = tmp_path / "journal"
     writers = [writer(parts.settings.data_dir, database, journal, 25) for _ in range(4)]
+    assert [said(one) for one in writers] == [b"ready\n"] * 4
+    for one in writers:
+        assert one.stdin
+        one.stdin.write(b"go\n")
+        one.stdin.flush()
     assert [one.wait(100) for one in writers] == [0] * 4
     lines = [line.split() for line in journal.read_text().splitlines()]
     assert [what for what, _ in lines] == ["begin", "end"] * 100
@@ -59,13 +68,14 @@ def test_a_writer_on_another_host_is_waited_for_until_it_dies(
 ) -> None:
     other = open_parts(database=database, data_dir=tmp_path / "other host")
     with writer(parts.settings.data_dir, database, tmp_path / "journal", 0) as holder:
-        assert holder.stdout
-        assert holder.stdout.readline() == b"held\n"
-        for one in (parts, other):
-            with pytest.raises(InUseError) as caught, workspace(one).write_lock():
-                pass
-            assert str(caught.value) == "another process is changing 'harbour': try again when it is done"
-        holder.send_signal(signal.SIGKILL)
+        try:
+            assert said(holder) == b"held\n"
+            for one in (parts, other):
+                with pytest.raises(InUseError) as caught, workspace(one).write_lock():
+                    pass
+                assert str(caught.value) == "another process is changing 'harbour': try again when it is done"
+        finally:
+            holder.kill()
 
     def is_free() -> bool:
         try:
