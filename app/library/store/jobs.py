@@ -23,7 +23,7 @@ from propcite.app.library.store.database import Database
 from propcite.app.library.store.tables import CollectionRow, JobOutcomeRow, JobRow, now
 
 JobState = Literal["waiting", "reading", "done", "failed"]
-SILENT = timedelta(seconds=20)  # after which the worker that has a job is taken for gone
+SILENT = timedelta(seconds=15)  # after which the worker that has a job is taken for gone
 MAX_JOBS = 1000  # that wait or are read, and that are kept after their end
 KEPT = timedelta(days=7)  # after its end
 TRIES = 3  # when another worker takes a job of the same collection at the same moment
