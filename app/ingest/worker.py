@@ -99,7 +99,7 @@ class Worker:
 
     def _run(self) -> None:
         while not self._closing.is_set():
-            if self._try(self._look):
+            if self._try(self._look) and self._try(self._tidy):
                 self._trouble = ""
             self._woken.wait(LOOK_S)
             self._woken.clear()
@@ -124,14 +124,18 @@ class Worker:
             self._parts.jobs.let_go(self._name, keep=list(self._work))
             self._was_away = False
         self._sign()
+        for to_fetch in (True, False):
+            while self._slots[to_fetch] and not self._closing.is_set() and self._take(to_fetch):
+                pass
+
+    def _tidy(self) -> None:
+        """Take over what a former version accepted, and remove files that no job needs."""
         if time.monotonic() - self._tidied >= TIDY_S:
             take_over(self._parts.library, self._parts.jobs, self.files)
             for folder in self.files.left(self._parts.jobs.unfinished()):
                 shutil.rmtree(folder, ignore_errors=True)
             self._tidied = time.monotonic()
-        for to_fetch in (True, False):
-            while self._slots[to_fetch] and not self._closing.is_set() and self._take(to_fetch):
-                pass
+            self.wake()
 
     def _sign(self) -> None:
         """Say in the database how far the jobs are, and stop those that are cancelled or taken by others."""

@@ -88,7 +88,7 @@ def test_what_a_worker_that_died_had_stored_is_not_read_again(parts: Parts, star
     assert [(one.source, one.state) for one in uploads.outcomes("1-a")] == [
         ("a.txt", "added"), ("b.txt", "added"), ("b.txt", "changed"), ("c.txt", "added"),
     ]  # fmt: skip
-    assert not folder(parts, "1-a").exists()
+    wait_until(lambda: not folder(parts, "1-a").exists(), "its files stay")
 
 
 def test_files_that_are_not_here_are_named(parts: Parts, started: Started) -> None:
@@ -128,13 +128,22 @@ def test_what_servers_of_a_former_version_accepted_is_read(parts: Parts, started
         worker = started(parts)
         for id_ in ("1-a", "3-c"):
             assert ended(worker, id_).state == "done"
-        wait_until(lambda: not folder(parts, "3-c").exists(), "its files stay")
         assert worker.job("2-b") is None  # its server runs
     sources = [info.source for info in parts.library.documents(parts.library.collection("harbour"))]
     assert sources == ["1-a.txt", "3-c.txt"]
-    assert [path.name for path in uploads.iterdir()] == ["fedcba9876543210"]
+    wait_until(lambda: [path.name for path in uploads.iterdir()] == ["fedcba9876543210"], "files stay")
     assert ended(started(parts), "2-b").state == "done"
-    assert list(uploads.iterdir()) == []
+    wait_until(lambda: not list(uploads.iterdir()), "files stay")
+
+
+def test_a_former_job_that_cannot_be_taken_keeps_no_other_from_being_read(parts: Parts, started: Started) -> None:
+    job = folder(parts, "1-a")
+    job.mkdir(parents=True)
+    (job / "job.json").write_text(json.dumps({"collection": "", "files": ["a.txt"]}))
+    worker = started(parts)
+    send(worker, "2-b", {"a.txt": "The crane is old."})
+    assert ended(worker, "2-b").state == "done"
+    assert (job / "job.json").exists()
 
 
 def test_a_job_is_written_once_a_second_at_most(parts: Parts, started: Started) -> None:
