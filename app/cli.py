@@ -29,6 +29,7 @@ from propcite.app.commands import (
     repairs,
     serving,
     upkeep,
+    working,
 )
 from propcite.app.comparing import command as comparing
 from propcite.app.configuring import command as configuring
@@ -65,6 +66,7 @@ __all__ = [
     "setup",
     "storage",
     "upkeep",
+    "working",
 ]
 
 cli.registered_commands.sort(key=lambda command: list(Panel).index(Panel(str(command.rich_help_panel))))

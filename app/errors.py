@@ -25,6 +25,10 @@ class StoreError(AppError):
     """The data directory or the database cannot be used."""
 
 
+class UnreachableError(StoreError):
+    """The server of the database is away; what was stored is safe, and work goes on when it is back."""
+
+
 class InUseError(StoreError):
     """Another process is writing; trying again later helps."""
 

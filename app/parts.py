@@ -22,6 +22,7 @@ from propcite.app.library.store import (
     AuditLog,
     CollectionInfo,
     FeedbackStore,
+    Jobs,
     Keys,
     Library,
     LinkSecrets,
@@ -40,6 +41,7 @@ if TYPE_CHECKING:  # what shows a list or a kept answer needs no model: each par
     from propcite.app.answering.pipeline import Pipeline
     from propcite.app.ingest.ingester import Ingester
     from propcite.app.ingest.outcomes import Progress
+    from propcite.app.ingest.uploaded_files import UploadedFiles
     from propcite.app.library.originals import Finder, Originals
     from propcite.app.library.workspace import Workspace
     from propcite.attribution.judges import Judge
@@ -48,6 +50,7 @@ if TYPE_CHECKING:  # what shows a list or a kept answer needs no model: each par
     from propcite.attribution.propositions import Splitter
     from propcite.retrieval.encoding.encoder import Encoder
     from propcite.retrieval.index import ProgressReport
+    from propcite.retrieval.remote.objects import ObjectStore
     from propcite.retrieval.retriever import Retriever
 
 _BUILDING = Lock()
@@ -113,14 +116,30 @@ class Parts:
         return Reviews(self.library)
 
     @cached_property
+    def jobs(self) -> Jobs:
+        """The queue of jobs that read documents."""
+        return Jobs(self.library)
+
+    @cached_property
     def originals(self) -> Originals:
         """The stored original files of documents."""
         from propcite.app.library.originals import Originals
+
+        folder = self.settings.data_dir / "originals"
+        return Originals(folder, self.library, self.settings.originals, self._stored("originals"))
+
+    @property
+    def uploaded_files(self) -> UploadedFiles:
+        """The bytes of jobs that wait."""
+        from propcite.app.ingest.uploaded_files import UploadedFiles
+
+        return UploadedFiles(self.settings.data_dir / "uploads", self._stored("uploads"))
+
+    def _stored(self, folder: str) -> ObjectStore | None:
+        """Return a folder of the storage that machines share; None where there is none."""
         from propcite.retrieval.remote.objects import ObjectStore
 
-        folder, storage = self.settings.data_dir / "originals", self.settings.storage
-        objects = ObjectStore(storage).below("originals") if storage else None
-        return Originals(folder, self.library, self.settings.originals, objects)
+        return ObjectStore(self.settings.storage).below(folder) if self.settings.storage else None
 
     @cached_property
     def finder(self) -> Finder:

@@ -230,6 +230,9 @@ class Settings(BaseSettings):
     serve_idle_seconds: float = Field(
         30.0, gt=0, description="that a request's head may take, and its body beside a second for each 32 KB"
     )
+    serve_reads: bool = Field(
+        True, description="the server and the page read what was uploaded; false leaves that to propcite worker"
+    )
     serve_rate: int = Field(0, ge=0, description="requests a minute of each key; 0: no limit")
     serve_origins: list[str] = Field([], description="web pages that may call, as https://chat.example; none: no page")
     log_format: Literal["text", "json"] = Field("text", description="of the server's log: lines, or JSON objects")

@@ -8,17 +8,18 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from propcite.app.errors import ReadError
+from propcite.app.ingest.group import Group
 from propcite.app.ingest.outcomes import Outcome, Progress
 from propcite.app.ingest.passage_spool import PassageSpool
 from propcite.app.ingest.reader_pool import ParsedDocument, RawDocument, ReaderLimits, ReaderPool
-from propcite.app.ingest.registry import Registry, StoredDocument
-from propcite.app.ingest.sources import File, Source, file_of, unpack_archives
+from propcite.app.ingest.registry import Registry
+from propcite.app.ingest.sources import File, Source, file_of, unpack_archives, without
 from propcite.app.library.store import CollectionInfo, Library
 from propcite.app.library.workspace import BATCH, Workspace
 from propcite.app.processes import Step
@@ -30,37 +31,8 @@ from propcite.retrieval.timing import Timer
 if TYPE_CHECKING:
     from propcite.app.library.originals import Originals
 
-GROUP_PASSAGES = 64  # passages of several documents that are encoded and stored at once
-MAX_WAIT_S = 5.0  # a parsed document waits no longer than this for others of its group
 READ_AHEAD = 3  # sources per reader that are parsed before their turn
 READ_AHEAD_BYTES = 2**28  # of such sources together
-
-
-@dataclass(slots=True)
-class _Group:
-    """Documents that are stored at once, the documents that they replace, and the outcomes to report afterwards."""
-
-    outcomes: list[Outcome] = field(default_factory=list)
-    documents: list[ParsedDocument] = field(default_factory=list)
-    replaced: list[StoredDocument] = field(default_factory=list)
-    since: float = 0.0
-
-    @property
-    def is_full(self) -> bool:
-        num_passages = sum(len(document.passages) for document in self.documents)
-        return num_passages >= GROUP_PASSAGES or time.monotonic() - self.since > MAX_WAIT_S
-
-    def add(
-        self, outcome: Outcome, document: ParsedDocument | None = None, replaced: StoredDocument | None = None
-    ) -> None:
-        if not self.outcomes:
-            self.since = time.monotonic()
-        self.outcomes.append(outcome)
-        self.documents += [document] if document else []
-        self.replaced += [replaced] if replaced else []
-
-    def has(self, location: str) -> bool:
-        return any(document.location == location for document in self.documents)
 
 
 class Ingester:
@@ -88,22 +60,32 @@ class Ingester:
         self.progress = progress
         self.timer = Timer()
         self._latest = Progress(0.0)
+        self._check_lock: Callable[[], None] = lambda: None  # raises once the right to write is lost
 
     @property
     def collection(self) -> CollectionInfo:
         return self.workspace.collection
 
     def ingest(
-        self, sources: Iterable[Source | Path], *, again: bool = False, cancelled: Callable[[], bool] = lambda: False
+        self,
+        sources: Iterable[Source | Path],
+        *,
+        again: bool = False,
+        cancelled: Callable[[], bool] = lambda: False,
+        done: Iterable[str] = (),
     ) -> Iterator[Outcome]:
         """Yield one outcome per source, in order, as soon as it is safe on disk.  Stopping between two loses nothing.
 
         `again` also reads unchanged sources: a newer reader may read more of a file, which becomes a new version.
-        Once `cancelled` returns true, what is in work is stored, and nothing more is read.
+        Once `cancelled` returns true, what is in work is stored, and nothing more is read.  `done` names the sources
+        that an earlier run, which was interrupted, has outcomes of.
         """
         files = (File(source) if isinstance(source, Path) else source for source in sources)
-        items = list(unpack_archives(files, self.max_bytes))
-        with self.workspace.write_lock(), ReaderPool(self.splitter, self.limits, self._report_step) as pool:
+        items = list(without(unpack_archives(files, self.max_bytes), done))
+        with (
+            self.workspace.write_lock() as self._check_lock,
+            ReaderPool(self.splitter, self.limits, self._report_step) as pool,
+        ):
             if self.workspace.differs_from_library():
                 self.workspace.sync(self.load_encoder())
             registry = Registry(self.library, self.collection)
@@ -195,21 +177,21 @@ class Ingester:
     # Storing
 
     def _store_in_groups(self, items: Iterator[ParsedDocument | Outcome], registry: Registry) -> Iterator[Outcome]:
-        group = _Group()
+        group = Group()
         for item in items:
             if isinstance(item, Outcome):
                 group.add(item)
             else:
                 if group.has(item.location):
                     yield from self._store(group)
-                    group = _Group()
+                    group = Group()
                 with self.timer("compare"):
                     same = self._same_reading(item, registry)
                     outcome, old = (same, None) if same else registry.add(item)
                 group.add(outcome, None if same else item, old)
             if not group.documents or group.is_full:
                 yield from self._store(group)
-                group = _Group()
+                group = Group()
         yield from self._store(group)
 
     def _same_reading(self, item: ParsedDocument, registry: Registry) -> Outcome | None:
@@ -221,7 +203,7 @@ class Ingester:
         outcome = old.outcome("unchanged", "read again, the same text")
         return replace(outcome, fidelity=Fidelity.of(item.document.metadata))
 
-    def _store(self, group: _Group) -> Iterator[Outcome]:
+    def _store(self, group: Group) -> Iterator[Outcome]:
         """Store a group's documents in a fixed order, so that a crash at any moment loses and doubles nothing.
 
         Vectors are encoded and staged, the library takes the documents, then the index names the vectors.  The next
@@ -233,11 +215,12 @@ class Ingester:
             self._write(group)
         yield from group.outcomes
 
-    def _write_large(self, large: Sequence[ParsedDocument], group: _Group) -> None:
+    def _write_large(self, large: Sequence[ParsedDocument], group: Group) -> None:
         """Store the documents, then encode their passages batch by batch.
 
         Each batch is safe once it is encoded, and after an interrupt the next ingest encodes the rest.
         """
+        self._check_lock()
         with self.timer("database"):
             for parsed in group.documents:
                 self._put(parsed)
@@ -258,7 +241,7 @@ class Ingester:
             read_with=parsed.read_with,
         )
 
-    def _write(self, group: _Group) -> None:
+    def _write(self, group: Group) -> None:
         encoder = self.load_encoder()
         passages = [passage for document in group.documents for passage in document.passages]
         replaced = [i for old in group.replaced for i in self.library.passage_ids(self.collection, old.id)]
@@ -269,6 +252,7 @@ class Ingester:
                     vectors = encoder.encode_passages(batch)
                 index.add(batch, vectors)
                 index.stage(self.workspace.folder)
+            self._check_lock()
             if replaced:  # until the library has the new version readers find the old one, and from then on the new one
                 index.save(self.workspace.folder)
             with self.timer("database", inside="index"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -99,36 +100,26 @@ class StoredFile:
 
 @dataclass(slots=True)
 class WebFile:
-    """A page or file at a web address.  Its name is known once it was fetched.
+    """A page or file at a web address.  Its name is known once it was read.
 
-    `private` allows addresses inside this network.
+    `private` allows addresses inside this network; `reason` says why it could not be fetched before, if it was tried.
     """
 
     url: str
     private: bool = False
     name: str = ""
     size: int = 0
-    fetched: Path | ReadError | None = None  # where `fetch` put it, or why it could not
+    reason: str = ""
 
     @property
     def location(self) -> str:
         return self.url
 
-    def fetch(self, path: Path, max_bytes: int) -> None:
-        """Fetch the file to a path before it is read; an error is raised when it is read."""
-        try:
-            self.size = path.write_bytes(self.read(max_bytes))
-            self.fetched = path
-        except ReadError as error:
-            self.fetched = error
-
     def read(self, max_bytes: int) -> bytes:
         from propcite.app.ingest.readers.web import fetch
 
-        if isinstance(self.fetched, ReadError):
-            raise self.fetched
-        if self.fetched:
-            return self.fetched.read_bytes()
+        if self.reason:
+            raise ReadError(self.reason)
         fetched = fetch(self.url, max_bytes=max_bytes, private=self.private)
         self.name = fetched.name
         return fetched.data
@@ -172,3 +163,19 @@ def file_of(location: str) -> str:
     ('/a/papers.zip', '/a/tides.pdf')
     """
     return location.partition("!/")[0]
+
+
+def without(items: Iterable[Source | Outcome], done: Iterable[str]) -> Iterator[Source | Outcome]:
+    """Yield what an earlier run left, given the locations that it has outcomes of; of several alike it had the first.
+
+    >>> files = [Upload("a.txt", b"1"), Upload("b.txt", b"2"), Upload("a.txt", b"3")]
+    >>> [file.data for file in without(files, ["a.txt"])]
+    [b'2', b'3']
+    """
+    counts = Counter(done)
+    for item in items:
+        location = item.source if isinstance(item, Outcome) else item.location
+        if counts[location] > 0:
+            counts[location] -= 1
+        else:
+            yield item

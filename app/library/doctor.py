@@ -12,7 +12,6 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from filelock import FileLock, Timeout
 from sqlalchemy import inspect, select
 from sqlalchemy.orm import selectinload
 
@@ -175,18 +174,18 @@ class Doctor:
         for path in [*data_dir.glob(".backup-*"), *data_dir.glob(".restore-*")]:
             if _is_old(path):
                 yield Finding(str(path), "was left by a stopped backup", "--mend removes it", _removal(path))
-        yield from self._uploads(data_dir / "uploads")
+        yield from self._uploads()
         yield from self._originals()
         yield from self._locks(data_dir / "runs")
 
-    def _uploads(self, folder: Path) -> Iterator[Finding]:
-        for path in folder.glob("*"):
-            with suppress(Timeout, OSError), FileLock(path / "server.lock", timeout=0):
-                if list(path.glob("*/job.json")):
-                    what = "holds documents that a stopped server accepted"
-                    yield Finding(str(path), what, "propcite serve reads them")
-                else:
-                    yield Finding(str(path), "was left by a stopped server", "--mend removes it", _removal(path))
+    def _uploads(self) -> Iterator[Finding]:
+        files = self.parts.uploaded_files
+        for path in filter(files.is_of_former, files.folder.glob("*")):
+            yield Finding(str(path), "holds documents that a former version accepted", "propcite serve reads them")
+        for path in files.left(self.parts.jobs.unfinished()):
+            yield Finding(str(path), "was left by a stopped server", "--mend removes it", _removal(path))
+        if waiting := self.parts.jobs.num_forsaken():
+            yield Finding("uploads", f"{waiting} jobs wait to be read", "propcite serve or propcite worker reads them")
 
     def _originals(self) -> Iterator[Finding]:
         originals = self.parts.originals

@@ -16,6 +16,7 @@ from propcite.app.errors import InUseError, StoreError
 from propcite.app.library.open_indexes import ClusterUse, open_in_cluster, open_sharing, share, stop_hosts
 from propcite.app.library.store import CollectionInfo, Library
 from propcite.app.library.store.changes import PassageSet
+from propcite.app.library.writer_lock import database_lock
 from propcite.retrieval.encoding.encoder import Encoder
 from propcite.retrieval.errors import IndexFormatError
 from propcite.retrieval.index import Index, IndexOptions, IndexStats, ignore_progress
@@ -143,16 +144,23 @@ class Workspace:
         return index_version(self.folder)
 
     @contextmanager
-    def write_lock(self) -> Iterator[None]:
-        """Hold the right to change this collection; raise InUseError while another process has it."""
+    def write_lock(self) -> Iterator[Callable[[], None]]:
+        """Hold the right to change this collection; raise InUseError while another process has it.
+
+        Gives a function that raises UnreachableError once the right is lost, because the database went away.
+        """
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
             lock = FileLock(self.folder / "writer.lock", timeout=0)
-            with lock:
+            with lock, database_lock(self.library, self.collection.id) as check:
+                if check is None:
+                    raise Timeout(lock.lock_file)
                 if self.published:
                     self.published.fetch(progress=self.progress)
-                yield
-                self._publish()
+                yield check
+                if self.published:
+                    check()  # what is no longer ours is not published
+                    self._publish()
         except Timeout as error:
             raise InUseError(
                 f"another process is changing {self.collection.name!r}: try again when it is done"

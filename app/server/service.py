@@ -72,14 +72,14 @@ class Service:
     def load(self, *, uploads: bool = True) -> None:
         """Load every model, so that the first request waits for none; retry after an error.
 
-        With `uploads`, those that an earlier server left unread are read too.
+        With `uploads`, this server works on the queue of uploads from then on.
         """
         while not self._closing.is_set():
             try:
                 self.propcite.cite("It rained.", ["It rained in the town."])
                 self._search_once()
                 if uploads:
-                    self.uploads.resume()
+                    self.uploads.start()
                 self.load_error, self._loaded = "", True
                 return
             except PropCiteError as error:

@@ -2,11 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
-import os
-import shutil
-import subprocess
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,6 +10,7 @@ import pytest
 from app_fixtures import loaded, open_parts, serve, settings_of_its_own  # noqa: F401 - fixtures
 from commanded import Propcite, commanded
 from new_tables import put_tables
+from postgres_servers import PostgresServer, running_postgres
 
 from propcite.app import parts as bootstrap
 from propcite.app.library.store import Runs
@@ -23,8 +19,6 @@ from propcite.app.settings import Settings, load_settings
 
 if TYPE_CHECKING:
     from propcite.retrieval.encoding.encoder import Encoder
-
-BINARIES = Path("/usr/lib/postgresql")
 
 
 @pytest.fixture
@@ -50,38 +44,16 @@ def propcite(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 
 
 @pytest.fixture(scope="session")
-def postgres() -> Iterator[str]:
-    """Start a server that ends with the tests, and yield its URL with a placeholder for the database's name."""
-    found = sorted(BINARIES.glob("*/bin/initdb"), key=lambda path: int(path.parts[-3]))
-    if not found:
-        pytest.skip("no PostgreSQL server here: apt-get install postgresql")
-    folder = Path(tempfile.mkdtemp(prefix="pg-"))  # short: a socket's path has at most 107 characters
-    data, binaries = folder / "data", found[-1].parent
-    user = "postgres" if os.geteuid() == 0 else None  # initdb refuses root
-    if user:
-        shutil.chown(folder, user)
-
-    def call(program: str, *words: str) -> None:
-        done = subprocess.run(
-            [binaries / program, "-D", data, *words],
-            user=user,
-            cwd=folder,
-            text=True,
-            stdout=subprocess.DEVNULL,  # a pipe would stay open as long as the server
-            stderr=subprocess.DEVNULL,
-        )
-        assert done.returncode == 0, f"{program} failed: run it by hand in a folder of {user}"
-
-    try:
-        call("initdb", "--auth=trust", "--username=propcite", "--encoding=UTF8", "--no-locale", "--no-sync")
-        call("pg_ctl", "start", "-w", "-l", str(folder / "log"), "-o", f"-c listen_addresses='' -k {folder} -F")
-        yield f"postgresql://propcite@/{{}}?host={folder}"
-        call("pg_ctl", "stop", "-m", "immediate")
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+def postgres_server() -> Iterator[PostgresServer]:
+    """Start a server that ends with the tests."""
+    with running_postgres() as server:
+        yield server
 
 
-_numbers = itertools.count()
+@pytest.fixture(scope="session")
+def postgres(postgres_server: PostgresServer) -> str:
+    """Return the server's URL with a placeholder for the database's name."""
+    return postgres_server.url
 
 
 @pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)])
@@ -89,10 +61,5 @@ def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """Return the URL of an empty database of each kind."""
     if request.param == "sqlite":
         return f"sqlite:///{tmp_path / 'propcite.sqlite'}"
-    import psycopg
-
-    url: str = request.getfixturevalue("postgres")
-    name = f"test_{next(_numbers)}"
-    with psycopg.connect(url.format("postgres"), autocommit=True) as connection:
-        connection.execute(f"CREATE DATABASE {name}")
-    return url.format(name)
+    server: PostgresServer = request.getfixturevalue("postgres_server")
+    return server.new_database()

@@ -205,7 +205,7 @@ def test_waiting_for_slow_addresses_freezes_no_request(open_parts: Callable[...,
         ThreadPoolExecutor(50) as clients,
     ):
         waits = [clients.submit(http.post, f"/v1/documents?wait=true&collection={n}", data=slow) for n in range(50)]
-        wait_until(lambda: len(list((parts.settings.data_dir / "uploads").rglob("job.json"))) == 50, "not accepted")
+        wait_until(lambda: len(parts.jobs.unfinished()) == 50, "not accepted")
         assert http.get("/v1/collections").status_code == 200
         assert not any(one.done() for one in waits)
         _Site.over.set()

@@ -17,12 +17,12 @@ from pathlib import Path
 import torch
 from word_encoder import WordEncoder
 
-import propcite.app.ingest.ingester
+import propcite.app.ingest.group
 from propcite.app.ingest.sources import gather
 from propcite.app.parts import Parts
 from propcite.app.settings import load_settings
 
-propcite.app.ingest.ingester.GROUP_PASSAGES = 2  # small groups: children are killed between many of them
+propcite.app.ingest.group.GROUP_PASSAGES = 2  # small groups: children are killed between many of them
 
 
 def ingest(data_dir: str, folder: str, pipe: int) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from page_caches import clear_page
 from scripted_llm import free_url
+from serving import wait_until
 from streamlit.testing.v1 import AppTest
 
 import propcite.ui
@@ -306,8 +307,7 @@ def test_documents_are_added_where_one_asks(opened: Page, tmp_path: Path) -> Non
     test = opened(tmp_path)
     test.file_uploader(key="files").set_value([("2023.txt", TEXTS["2023.txt"].encode(), "text/plain")])
     test = healthy(test.button(key="add").click().run())
-    for job in jobs.uploads().jobs("default"):
-        assert job.ended.wait(60)
+    wait_until(lambda: all(job.has_ended for job in jobs.uploads().jobs("default")), "it is not read")
     test = ask(healthy(test.run()), QUESTION)
     assert "84 million" in Parts(load_settings(data_dir=tmp_path)).library.answer(address(test)).text
 

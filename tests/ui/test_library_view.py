@@ -15,7 +15,6 @@ from streamlit.testing.v1 import AppTest
 
 import propcite.ui
 from propcite.app.ingest.sources import Upload
-from propcite.app.ingest.uploads import Uploads
 from propcite.app.library.store import DetailsChange, DocumentState, SortKey
 from propcite.app.parts import Parts
 from propcite.app.settings import load_settings
@@ -116,12 +115,11 @@ def test_what_failed_is_tried_again_where_it_lies(opened: Page, parts: Parts, tm
 
 
 def test_what_a_page_that_stopped_had_accepted_is_read(opened: Page, parts: Parts, tmp_path: Path) -> None:
-    stopped = Uploads(parts)
-    place = stopped.path_of("1-a", 0)
-    place.write_bytes(b"The barge came late.")
-    order = {"collection": "town", "files": ["late.txt"]}  # as it was written before jobs had sources
-    place.with_name("job.json").write_text(json.dumps(order))
-    stopped.close()
+    job = parts.settings.data_dir / "uploads" / "0123456789abcdef" / "1-a"  # of a page before jobs were in the database
+    job.mkdir(parents=True)
+    (job.parent / "server.lock").touch()
+    (job / "0.bin").write_bytes(b"The barge came late.")
+    (job / "job.json").write_text(json.dumps({"collection": "town", "files": ["late.txt"]}))
     assert "**late.txt** added: 1 passage" in texts(opened(tmp_path))
 
 

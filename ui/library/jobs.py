@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import shutil
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from io import BytesIO
 from pathlib import Path
+from threading import Lock
 from typing import Protocol
 
 import streamlit as st
@@ -15,7 +16,6 @@ from streamlit.delta_generator import DeltaGenerator
 from propcite.app.errors import NotFoundError
 from propcite.app.ingest.uploads import Job, Uploads, safe_name
 from propcite.app.library.store import Action, CollectionInfo, Scope
-from propcite.app.parts import Parts
 from propcite.ui import session
 from propcite.ui.library.words import holds_line, job_line, outcome_line
 from propcite.ui.render import plain
@@ -23,6 +23,8 @@ from propcite.ui.render import plain
 LOOK_S = 0.2  # between two checks of a job's progress
 REDRAW_S = 5.0  # after which new documents enter the table while others are still being read
 SHOWN = 8  # outcomes of a job that are listed
+_current: list[Uploads] = []  # of this process: one at most
+_CHANGING = Lock()
 FOLLOWED = "jobs-followed"  # of the session: ids of jobs whose end is to be shown even above an open document
 
 
@@ -35,15 +37,15 @@ class Sent(Protocol):
 
 
 def uploads() -> Uploads:
-    """Return the uploads shared by all sessions; jobs of a page that was stopped continue."""
-    return _uploads(session.parts())
-
-
-@st.cache_resource(show_spinner=False, hash_funcs={Parts: id})
-def _uploads(parts: Parts) -> Uploads:
-    uploads_ = Uploads(parts)
-    uploads_.resume()
-    return uploads_
+    """Return the uploads shared by all sessions, which work on the queue; those for settings before are closed."""
+    parts = session.parts()
+    with _CHANGING:
+        if not _current or _current[0].parts is not parts:
+            for former in _current:
+                former.close(wait=False)
+            _current[:] = [Uploads(parts)]
+            _current[0].start()
+        return _current[0]
 
 
 def begin(collection: str, files: Sequence[Sent], sources: Sequence[str] = ()) -> None:
@@ -53,8 +55,8 @@ def begin(collection: str, files: Sequence[Sent], sources: Sequence[str] = ()) -
     waiting = uploads()
     job_id = waiting.new_id()
     for number, file in enumerate(files):
-        waiting.path_of(job_id, number).write_bytes(file.getvalue())
-    waiting.accept(job_id, collection, [safe_name(file.name) for file in files], sources)
+        waiting.write(job_id, number, BytesIO(file.getvalue()))
+    _accept(job_id, collection, [safe_name(file.name) for file in files], sources)
     session.visitor().record(Action.ADDED_DOCUMENTS, collection, job_id)
 
 
@@ -66,20 +68,27 @@ def read_again(collection: str, source: str, kept: Path | None) -> None:
     job_id = waiting.new_id()
     _followed().add(job_id)
     if kept is not None:
-        shutil.copyfile(kept, waiting.path_of(job_id, 0))
-    waiting.accept(job_id, collection, [source] if kept else [], [] if kept else [source], again=True)
+        with kept.open("rb") as content:
+            waiting.write(job_id, 0, content)
+    _accept(job_id, collection, [source] if kept else [], [] if kept else [source], again=True)
 
 
 def read_all_again(collection: str) -> None:
     """Read again the documents of a collection that an earlier version of the readers read."""
     session.visitor().require(Scope.WRITE, collection)
     session.load_model()
-    waiting = uploads()
-    waiting.accept(waiting.new_id(), collection, [], again=True)
+    _accept(uploads().new_id(), collection, [], again=True)
+
+
+def _accept(
+    job_id: str, collection: str, files: Sequence[str], sources: Sequence[str] = (), *, again: bool = False
+) -> None:
+    by = session.visitor().name
+    uploads().accept(job_id, collection, files, sources, again=again, by=by, on_page=True)
 
 
 def is_reading_all_again(collection: str) -> bool:
-    return any(job.is_of_all and not job.ended.is_set() for job in uploads().jobs(collection))
+    return any(job.is_of_all and not job.has_ended for job in uploads().jobs(collection))
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,14 +109,14 @@ def show(collection: CollectionInfo | None, *, is_document_open: bool) -> list[G
     may_change, followed = session.visitor().may(Scope.WRITE, collection.name), _followed()
     going_on = []
     for job in uploads().jobs(collection.name):
-        if not job.ended.is_set():
+        if not job.has_ended:
             followed.add(job.id)
             going_on.append(Going(job, _place(job, may_change=may_change)))
             continue
         if not is_document_open:
             _show_ended(job)
         elif job.id in followed:
-            st.toast(plain(job_line(job)), icon=":material/library_books:")
+            st.toast(plain(job_line(job, uploads().outcomes(job.id))), icon=":material/library_books:")
         followed.discard(job.id)
     return going_on
 
@@ -120,7 +129,7 @@ def _followed() -> set[str]:
 def _place(job: Job, *, may_change: bool) -> DeltaGenerator:
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         place = st.empty()
-        if job.cancelled.is_set():
+        if job.is_cancelled:
             st.caption("Ends after the document in work", width="content")
         elif may_change:
             st.button("Cancel", key=f"cancel-{job.id}", on_click=_cancel, args=(job,))
@@ -138,10 +147,12 @@ def follow(collection: CollectionInfo | None, going_on: Sequence[Going], holds: 
     if not going_on or collection is None:
         return
     begun = time.monotonic()
-    while going := [one for one in going_on if not one.job.ended.wait(LOOK_S / len(going_on))]:
-        for one in going:
-            share, line = _progress(one.job)
-            one.place.progress(share, text=plain(line))
+    places = {one.job.id: one.place for one in going_on}
+    while going := [job for job in uploads().jobs(collection.name) if job.id in places and not job.has_ended]:
+        for job in going:
+            share, line = _progress(job)
+            places[job.id].progress(share, text=plain(line))
+        time.sleep(LOOK_S)
         try:
             now = session.parts().library.collection(collection.name)
         except NotFoundError:  # somebody deleted it meanwhile: the page then shows what there is
@@ -161,16 +172,17 @@ def _progress(job: Job) -> tuple[float, str]:
 
 def _show_ended(job: Job) -> None:
     """Show how a job ended in one line, which unfolds."""
-    failed = [o for o in job.outcomes if o.state == "failed"]
-    whole = all(o.fidelity.is_whole for o in job.outcomes)
+    outcomes = uploads().outcomes(job.id)
+    failed = [o for o in outcomes if o.state == "failed"]
+    whole = all(o.fidelity.is_whole for o in outcomes)
     icon = "error" if failed or job.reason else "check" if whole else "warning"
-    with st.expander(plain(job_line(job)), icon=f":material/{icon}:", key=f"job-{job.id}"):
+    with st.expander(plain(job_line(job, outcomes)), icon=f":material/{icon}:", key=f"job-{job.id}"):
         if job.reason:
             st.error(plain(job.reason), icon=":material/error:")
-        read = sorted((o for o in job.outcomes if o.state != "failed"), key=lambda o: o.fidelity.is_whole)
+        read = sorted((o for o in outcomes if o.state != "failed"), key=lambda o: o.fidelity.is_whole)
         for outcome in [*failed, *read][:SHOWN]:
             kind = st.error if outcome.state == "failed" else st.success if outcome.fidelity.is_whole else st.warning
             kind(outcome_line(outcome, plain))
-        if len(job.outcomes) > SHOWN:
-            st.caption(f"and {len(job.outcomes) - SHOWN:,} more, of which {max(0, len(failed) - SHOWN):,} failed")
+        if len(outcomes) > SHOWN:
+            st.caption(f"and {len(outcomes) - SHOWN:,} more, of which {max(0, len(failed) - SHOWN):,} failed")
         st.button("Close", key=f"close-{job.id}", type="tertiary", on_click=uploads().forget, args=(job.id,))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from propcite.app.ingest.outcomes import Outcome
@@ -52,23 +52,22 @@ def outcome_line(outcome: Outcome, escape: Callable[[str], str]) -> str:
     return f"**{escape(file_name(outcome.source))}** {OUTCOMES[outcome.state]}: {escape(what)}"
 
 
-def job_line(job: Job) -> str:
+def job_line(job: Job, outcomes: Sequence[Outcome]) -> str:
     """Say how a job ended, in one line; of a file that was sent twice, what became of it first.
 
     >>> job = Job("1", "town", ("a.txt", "b.txt"))
-    >>> job.outcomes += [Outcome("a.txt", "added", num_passages=2)]
-    >>> job_line(job)
+    >>> outcomes = [Outcome("a.txt", "added", num_passages=2)]
+    >>> job_line(job, outcomes)
     'a.txt added: 2 passages'
-    >>> job.outcomes += [Outcome("b.txt", "failed", reason="it is empty"), Outcome("c.txt", "added")]
-    >>> job_line(job)
+    >>> job_line(job, [*outcomes, Outcome("b.txt", "failed", reason="it is empty"), Outcome("c.txt", "added")])
     '2 added, 1 not added: a.txt, b.txt, c.txt'
     """
-    if len({outcome.source for outcome in job.outcomes}) == 1 and not job.reason:
-        newest = min(job.outcomes, key=lambda outcome: list(OUTCOMES).index(outcome.state))
+    if len({outcome.source for outcome in outcomes}) == 1 and not job.reason:
+        newest = min(outcomes, key=lambda outcome: list(OUTCOMES).index(outcome.state))
         return outcome_line(newest, str).replace("**", "")
-    counts = Counter(OUTCOMES[outcome.state] for outcome in job.outcomes)
+    counts = Counter(OUTCOMES[outcome.state] for outcome in outcomes)
     counted_ = ", ".join(f"{number:,} {what}" for what, number in counts.items())
-    names = [file_name(outcome.source) for outcome in job.outcomes]
+    names = [file_name(outcome.source) for outcome in outcomes]
     more = f" and {len(names) - NAMED:,} more" if len(names) > NAMED else ""
     listed = f"{counted_}: {', '.join(names[:NAMED])}{more}" if names else ""
     return ". ".join(filter(None, [f"{job.reason[:1].upper()}{job.reason[1:]}", listed]))

@@ -35,7 +35,8 @@ from propcite.app.library.store.tables import Table as MappedTable
 from propcite.app.library.store.tables import new_history
 
 BATCH = 1000
-TABLES = MappedTable.metadata.sorted_tables  # referenced tables come first
+LEFT_OUT = ("jobs", "job_outcomes")  # the files that they read are in no backup
+TABLES = [table for table in MappedTable.metadata.sorted_tables if table.name not in LEFT_OUT]  # referenced ones first
 WITHOUT_COLLECTION = ("keys", "runs", "run_items", "sign_ins", "audit", "secrets")
 PARENTS = {"document_id": "documents", "answer_id": "answers", "run_id": "runs", "review_id": "reviews"}
 

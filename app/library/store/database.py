@@ -19,10 +19,10 @@ from sqlalchemy.exc import (
 )
 from sqlalchemy.orm import Session
 
-from propcite.app.errors import CollidedError, InUseError, StoreError
+from propcite.app.errors import CollidedError, InUseError, StoreError, UnreachableError
 from propcite.retrieval.extras import install_command
 
-HEAD = "0020"  # the newest migration; a test compares it with the scripts
+HEAD = "0021"  # the newest migration; a test compares it with the scripts
 WAIT_MS = 10_000  # how long a writer waits for another before it gives up
 MIGRATION_LOCK = 0x50726F70  # PostgreSQL's advisory lock of this number is held while tables change
 IDS_PER_QUERY = 500  # every database accepts this many parameters
@@ -111,7 +111,7 @@ def database_errors(url: str) -> Iterator[None]:
         if "full" in reason or "disk I/O" in reason:
             raise StoreError(f"cannot enlarge {place} ({reason}): free space, or set PROPCITE_DATA_DIR") from error
         if isinstance(error, OperationalError) and not place.startswith("/"):
-            raise StoreError(
+            raise UnreachableError(
                 f"cannot reach the database {place} (it failed: {reason}): start it, or set PROPCITE_DATABASE"
             ) from error
         raise StoreError(f"the database {place} failed ({reason}): run propcite doctor") from error

@@ -367,3 +367,53 @@ class DecisionRow(Table):
     note: Mapped[str] = mapped_column(Text)
     by: Mapped[str] = mapped_column(String(200))
     at: Mapped[datetime] = mapped_column(DateTime(timezone=True), default=now)
+
+
+ONE_READING = text("state = 'reading'")
+
+
+class JobRow(Table):
+    """A job that reads documents.  The database lets one job of a collection be read at a time.
+
+    `fetched` says what became of its web addresses, null until they are fetched.  `seen_at` is when the worker that
+    has the job last gave a sign, null if none has it.  `on_page` keeps it listed there after its end.
+    """
+
+    __tablename__ = "jobs"
+    __table_args__ = (
+        Index(
+            "uq_jobs_reading",
+            "collection_id",
+            unique=True,
+            sqlite_where=ONE_READING,
+            postgresql_where=ONE_READING,
+        ),
+    )
+
+    id: Mapped[str] = mapped_column(String(64), primary_key=True)
+    collection_id: Mapped[int] = mapped_column(ForeignKey("collections.id", ondelete="CASCADE"), index=True)
+    files: Mapped[list[str]] = mapped_column(JSON)
+    sources: Mapped[list[str]] = mapped_column(JSON)
+    again: Mapped[bool] = mapped_column(Boolean)
+    by: Mapped[str] = mapped_column(String(200))
+    on_page: Mapped[bool] = mapped_column(Boolean)
+    state: Mapped[str] = mapped_column(String(16), default="waiting")
+    reason: Mapped[str] = mapped_column(Text, default="")
+    cancelled: Mapped[bool] = mapped_column(Boolean, default=False)
+    done: Mapped[int] = mapped_column(Integer, default=0)
+    progress: Mapped[dict[str, Any] | None] = mapped_column(JSON(none_as_null=True))
+    fetched: Mapped[list[list[str]] | None] = mapped_column(JSON(none_as_null=True))
+    worker: Mapped[str] = mapped_column(String(200), default="")
+    seen_at: Mapped[datetime | None] = mapped_column(DateTime(timezone=True))
+    accepted_at: Mapped[datetime] = mapped_column(DateTime(timezone=True), default=now)
+    ended_at: Mapped[datetime | None] = mapped_column(DateTime(timezone=True))
+
+
+class JobOutcomeRow(Table):
+    """What became of one source of a job, in the order in which they were read."""
+
+    __tablename__ = "job_outcomes"
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    job_id: Mapped[str] = mapped_column(ForeignKey("jobs.id", ondelete="CASCADE"), index=True)
+    body: Mapped[dict[str, Any]] = mapped_column(JSON)

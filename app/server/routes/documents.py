@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from contextlib import suppress
+from functools import partial
 from typing import Annotated
 
 from fastapi import APIRouter, File, Form, Query, Request, Response, UploadFile
@@ -32,8 +33,7 @@ router = APIRouter(tags=["documents"], route_class=CheckedRoute)
 
 MAX_DOCUMENTS = 100  # files and addresses in one request
 MAX_ADDRESS_LENGTH = 4000
-CHUNK = 1 << 20
-MAX_WAIT_S, LOOK_S = 600.0, 0.05
+MAX_WAIT_S, LOOK_S, MAX_LOOK_S = 600.0, 0.05, 1.0
 Collection = Annotated[Name | None, Query(description="default: the server's own, PROPCITE_COLLECTION")]
 
 
@@ -91,24 +91,24 @@ async def add_documents(
     """
     access.service.require_models()
     name = access.collection_name(collection)
-    if (waiting := access.service.uploads.num_unfinished) >= MAX_JOBS:
+    if (waiting := await asyncio.to_thread(access.service.uploads.num_unfinished)) >= MAX_JOBS:
         raise RequestError(503, f"{waiting} uploads wait to be read: try again in a minute", Retry_After="60")
     uploads, web = files or [], addresses or []
     names = [safe_name(file.filename) for file in uploads]
     _check(names, web)
-    job = await _accept(access.service.uploads, name, uploads, names, web)
+    job = await _accept(access, name, uploads, names, web)
     await asyncio.to_thread(access.record, Action.ADDED_DOCUMENTS, name, job.id)
     if wait:
-        await cancel_on_disconnect(request, _ended(job))
-        response.status_code = 200 if job.ended.is_set() else 202
+        job = await cancel_on_disconnect(request, _ended(access.service.uploads, job))
+        response.status_code = 200 if job.has_ended else 202
     response.headers["Location"] = f"/v1/jobs/{job.id}"
-    return _json(job)
+    return await asyncio.to_thread(_json, access, job)
 
 
 @router.get("/v1/jobs/{job_id}", responses=PROBLEMS)
 def get_job(access: ReadAccess, job_id: str) -> ReadingJob:
     """Show the state of a job that reads documents."""
-    return _json(_find_job(access, job_id))
+    return _json(access, _find_job(access, job_id))
 
 
 @router.post("/v1/jobs/{job_id}/cancel", responses=PROBLEMS)
@@ -119,7 +119,7 @@ def cancel_job(access: WriteAccess, job_id: str) -> ReadingJob:
     """
     job = _find_job(access, job_id)
     access.service.uploads.cancel(job.id)
-    return _json(job)
+    return _json(access, _find_job(access, job_id))
 
 
 @router.delete("/v1/documents/{document_id}", responses=PROBLEMS)
@@ -166,32 +166,37 @@ def _check(names: Sequence[str], addresses: Sequence[str]) -> None:
 
 
 async def _accept(
-    uploads: Uploads, collection: str, files: Sequence[UploadFile], names: Sequence[str], addresses: Sequence[str]
+    access: Access, collection: str, files: Sequence[UploadFile], names: Sequence[str], addresses: Sequence[str]
 ) -> Job:
     """Store the files under generated names and start a job; a request that breaks off leaves nothing."""
+    uploads = access.service.uploads
     job_id = uploads.new_id()
     try:
         for number, file in enumerate(files):
-            path = await asyncio.to_thread(uploads.path_of, job_id, number)
-            with open(path, "wb") as stored:
-                while chunk := await file.read(CHUNK):
-                    await asyncio.to_thread(stored.write, chunk)
-        return await asyncio.to_thread(uploads.accept, job_id, collection, names, addresses)
+            await asyncio.to_thread(uploads.write, job_id, number, file.file)
+        by = access.speaker()
+        return await asyncio.to_thread(partial(uploads.accept, job_id, collection, names, addresses, by=by))
     except BaseException:
         uploads.discard(job_id)
         raise
 
 
-async def _ended(job: Job) -> None:
+async def _ended(uploads: Uploads, job: Job) -> Job:
     """Wait for the end of a job for a while, without a thread: many may wait, and other requests need the threads."""
+    pause = LOOK_S
     with suppress(TimeoutError):
         async with asyncio.timeout(MAX_WAIT_S):
-            while not job.ended.is_set():
-                await asyncio.sleep(LOOK_S)
+            while not job.has_ended:
+                await asyncio.sleep(pause)
+                pause = min(MAX_LOOK_S, 1.2 * pause)
+                if (found := await asyncio.to_thread(uploads.job, job.id)) is None:
+                    break
+                job = found
+    return job
 
 
-def _json(job: Job) -> ReadingJob:
-    outcomes, progress = list(job.outcomes), job.progress
+def _json(access: Access, job: Job) -> ReadingJob:
+    outcomes, progress = access.service.uploads.outcomes(job.id), job.progress
     return ReadingJob(
         id=job.id,
         collection=job.collection,

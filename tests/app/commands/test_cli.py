@@ -44,7 +44,7 @@ MUSEUM = "The river museum in Ferrara opens at nine. A ticket costs 8 euros.\n"
 COMMANDS = (
     *("ingest", "list", "remove", "reindex", "search", "adapt", "ask", "cite", "show", "formats", "repair", "mcp"),
     *("explain", "evidence", "describe", "owner", "export", "import", "doctor", "backup", "restore"),
-    *("rank", "split", "judge", "models", "prompts", "schema", "demo", "ui", "serve", "setup", "audit"),
+    *("rank", "split", "judge", "models", "prompts", "schema", "demo", "ui", "serve", "worker", "setup", "audit"),
     *("review", "record", "outline", "suggest", "compare"),
 )
 

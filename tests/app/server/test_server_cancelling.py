@@ -9,8 +9,8 @@ from typing import Any
 import httpx
 from serving import parts_with, running_server
 
-from propcite.app.ingest.uploads import CANCELLED
 from propcite.app.library.store import Scope
+from propcite.app.library.store.jobs import CANCELLED
 from propcite.app.parts import Parts
 
 WORDS = "The crane of quay {0} lifts {1} tonnes. It was built in 19{0:02}. "

@@ -12,6 +12,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ import pytest
 from paths import SUPPORT
 from reportlab.pdfgen.canvas import Canvas
 from scanned import Scanner, printed, saved
-from serving import running_server
+from serving import running_server, wait_until
 
 from propcite.app.ingest.uploads import Uploads, safe_name
 from propcite.app.parts import Parts
@@ -58,10 +59,10 @@ def http(parts: Parts) -> Iterator[httpx.Client]:
         yield client
 
 
-def leftover_files(parts: Parts) -> list[Path]:
-    return [
-        path for path in (parts.settings.data_dir / "uploads").rglob("*") if path.is_file() and "lock" not in path.name
-    ]
+def check_leftovers(parts: Parts) -> None:
+    """No file is left; those of a job are removed as soon as its end is noted."""
+    uploads = parts.settings.data_dir / "uploads"
+    wait_until(lambda: not any(path.is_file() for path in uploads.rglob("*")), "a file is left")
 
 
 def ended(http: httpx.Client, place: str) -> dict[str, Any]:
@@ -99,7 +100,7 @@ def test_documents_are_read_in_the_background(http: httpx.Client, parts: Parts, 
         hit = http.post("/v1/search", json={"query": query}).json()["hits"][0]
         sources = {d["id"]: d["source"] for d in http.get("/v1/documents").json()["documents"]}
         assert sources[hit["document_id"]] == title
-    assert leftover_files(parts) == []
+    check_leftovers(parts)
 
 
 def test_a_picture_is_recognised_cited_and_shown(http: httpx.Client) -> None:
@@ -214,7 +215,7 @@ def test_a_path_is_reduced_to_its_last_part(http: httpx.Client, tmp_path: Path, 
     sent = http.post("/v1/documents?wait=true", files={"files": ("../../../up.txt", b"It rained.")})
     assert sent.json()["outcomes"][0]["source"] == "up.txt"
     assert {path for path in tmp_path.rglob("*") if "data" not in path.parts} == before
-    assert leftover_files(parts) == []
+    check_leftovers(parts)
 
 
 def test_files_that_are_not_documents_are_refused(http: httpx.Client, parts: Parts) -> None:
@@ -230,7 +231,7 @@ def test_files_that_are_not_documents_are_refused(http: httpx.Client, parts: Par
     assert http.post("/v1/documents", files={"other": ("a.txt", b"x")}).status_code == 422
     liar = http.post("/v1/documents?wait=true", files={"files": ("a.pdf", b"PK\x03\x04" + b"\0" * 1000)})
     assert liar.json()["outcomes"][0]["state"] == "failed"
-    assert leftover_files(parts) == []
+    check_leftovers(parts)
     assert http.get("/v1/jobs/nothing").status_code == 404
 
 
@@ -244,7 +245,7 @@ def test_an_aborted_upload_leaves_nothing(http: httpx.Client, parts: Parts) -> N
     with socket.create_connection(("127.0.0.1", port)) as connection:
         connection.sendall(head.encode())
     assert http.get("/healthz").status_code == 200
-    assert leftover_files(parts) == []
+    check_leftovers(parts)
 
 
 def test_a_job_waits_for_another_writer(http: httpx.Client, parts: Parts) -> None:
@@ -256,8 +257,8 @@ def test_a_job_waits_for_another_writer(http: httpx.Client, parts: Parts) -> Non
     assert ended(http, place)["state"] == "done"
 
 
-def test_accepted_documents_are_read_after_a_kill(open_parts: Callable[..., Parts]) -> None:
-    """A server is killed with a waiting job; the next server reads it, and leaves the jobs of a running one."""
+def test_accepted_documents_are_read_after_a_kill(open_parts: Callable[..., Parts], tmp_path: Path) -> None:
+    """A server is killed with a waiting job; the next one reads it, and leaves what is being uploaded."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -275,9 +276,8 @@ def test_accepted_documents_are_read_after_a_kill(open_parts: Callable[..., Part
                 server.wait()
         finally:
             server.kill()
-    running = Uploads(open_parts(**QUICK))
-    path = running.path_of("1-own", 0)
-    path.write_bytes(b"It is not accepted yet.")
+    Uploads(open_parts(**QUICK)).write("1-own", 0, BytesIO(b"It is not accepted yet."))
+    path = tmp_path / "data" / "uploads" / "1-own" / "0.bin"
     with running_server(open_parts(**QUICK)) as address:
         for _ in range(600):
             listed = httpx.get(f"{address}/v1/documents").json()
@@ -286,7 +286,6 @@ def test_accepted_documents_are_read_after_a_kill(open_parts: Callable[..., Part
             time.sleep(0.05)
         assert [d["source"] for d in listed["documents"]] == ["a.txt"]
         assert path.exists()
-    running.close()
 
 
 def until_ready(address: str) -> None:
@@ -300,6 +299,7 @@ def until_ready(address: str) -> None:
 
 ENDING = """
 import sys
+from io import BytesIO
 from threading import Event
 
 from propcite.app.parts import Parts
@@ -320,7 +320,8 @@ parts = Parts(load_settings(data_dir=sys.argv[1], judge="none", splitter="rules"
 parts.__dict__["encoder"] = Signalling()
 uploads = Uploads(parts)
 for number in range(700):
-    uploads.path_of("1-a", number).write_text(f"Crane {number} lifts {number + 2} tonnes.")
+    uploads.write("1-a", number, BytesIO(f"Crane {number} lifts {number + 2} tonnes.".encode()))
+uploads.start()
 uploads.accept("1-a", "harbour", [f"{number}.txt" for number in range(700)])
 begun.wait()
 """
@@ -334,8 +335,8 @@ def test_a_process_ends_without_reading_all_waiting_documents(open_parts: Callab
     harbour = parts.library.collection("harbour")
     assert 0 < harbour.num_documents < 700
     later = Uploads(parts)
-    later.resume()
-    job = later.jobs("harbour")[0]
-    assert job.ended.wait(100)
+    later.start()
+    wait_until(lambda: not later.jobs("harbour"), "it is not read")
+    assert [outcome.state for outcome in later.outcomes("1-a")] == ["added"] * 700
     assert parts.library.collection("harbour").num_documents == 700
     later.close()
