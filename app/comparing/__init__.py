@@ -1,4 +1,4 @@
-"""Compare what two selections of documents say to one question."""
+"""Compare two selections of documents: what they say to one question, or all that they say."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from propcite.app.answering.pipeline import Pipeline
     from propcite.app.library.store import CollectionInfo, Library
     from propcite.attribution.citing.comparing import Comparison
+    from propcite.attribution.versions.records import TextComparison
+    from propcite.retrieval.index import ProgressReport
 
 
 def compare(left: Pipeline, right: Pipeline, question: str) -> Comparison:
@@ -23,6 +25,14 @@ def compare(left: Pipeline, right: Pipeline, question: str) -> Comparison:
     one, other = (side.answer(question) for side in (left, right))
     with in_turn(len(one.text) + len(other.text)):
         return left.propcite.compare_answers(one, left.retriever(), other, right.retriever())
+
+
+def compare_whole(left: Pipeline, right: Pipeline, report: ProgressReport = lambda *_: None) -> TextComparison:
+    """Pair the sentences of both sides, without a question; nothing is stored.
+
+    AttributionError for a side of more sentences than are compared.
+    """
+    return left.propcite.compare_texts(left.retriever(), right.retriever(), report)
 
 
 def check_sides(library: Library, collection: CollectionInfo, left: Sequence[str], right: Sequence[str]) -> None:
