@@ -8,10 +8,10 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from threading import Lock
 from typing import Any
 
 import tomlkit
+from filelock import FileLock, Timeout
 from tomlkit.exceptions import TOMLKitError
 
 from propcite.app.errors import AppError
@@ -19,7 +19,7 @@ from propcite.app.settings import hides
 from propcite.app.setup.presets import FILE
 
 Changes = Mapping[str, Any]  # a setting's new value; None removes its line
-_WRITING = Lock()  # the page has a thread for each person
+PATIENCE_S = 5.0  # for another process, or another thread of the page, that is changing the file
 
 
 def file_place() -> Path:
@@ -115,18 +115,20 @@ def _item(name: str, value: Any, *, inline: bool) -> Any:
 
 
 def write_changes(changes: Changes) -> Path:
-    """Write the changes, all or none, and return the file's place.
+    """Write the changes, all or none, and return the file's place; one process at a time.
 
     With a hidden value in it, a new file can be read by its owner alone, and one that was there by no stranger.
     """
     path = file_place()
     try:
-        with _WRITING:
+        with FileLock(path.with_name(f".{path.name}.lock"), timeout=PATIENCE_S):
             text = path.read_bytes().decode() if path.exists() else ""
             mode = path.stat().st_mode & 0o777 if path.exists() else 0o644
             if any(value is not None and hides(name, value) for name, value in changes.items()):
                 mode &= ~0o007 if path.exists() else ~0o077
             _replace(path, edited(text, changes), mode)
+    except Timeout as error:
+        raise AppError(f"{path} is being changed by another process: try again in a moment") from error
     except (OSError, UnicodeDecodeError) as error:
         why = getattr(error, "strerror", None) or "it is not UTF-8"
         raise AppError(f"{path} cannot be written ({why}): add the lines by hand") from error

@@ -42,7 +42,7 @@ def _pair_html(pair: SentencePair, names: tuple[str, str], sources: Sources, vie
 
 def _side_html(name: str, sentence: Evidence | None, changed: Sequence[Span], sources: Sources, views: Views) -> str:
     if sentence is None:
-        return f'<div><h4>{escape(name)}</h4><p class="place">Not there</p></div>'
+        return "<div></div>"
     return (
         f"<div><h4>{escape(name)}</h4>"
         f'<blockquote class="passage">{marked(sentence.quote, changed, escape, MARK)}</blockquote>'
