@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,6 +17,7 @@ from propcite.attribution.versions.pairing import (
     Pairs,
     anywhere,
     copies,
+    cut_elsewhere,
     gaps,
     in_order,
     vector_likeness,
@@ -26,6 +27,7 @@ from propcite.attribution.versions.records import SentencePair, TextComparison
 from propcite.attribution.versions.words import plain_words
 from propcite.retrieval.interrupting import in_turn
 from propcite.retrieval.retriever import Retriever
+from propcite.retrieval.text import Span
 
 if TYPE_CHECKING:
     from propcite.attribution.citations import Verdict
@@ -48,14 +50,34 @@ TOO_LONG = (
 
 @dataclass(frozen=True, slots=True)
 class _Side:
-    """The sentences of a text, in its order, and the vectors of each."""
+    """The sentences of a text, in its order, and the vectors of its passages by id."""
 
     sentences: list[Evidence]
-    vectors: list[TokenVectors]
+    passages: Mapping[str, TokenVectors]
 
     @property
     def texts(self) -> list[str]:
         return [one.quote for one in self.sentences]
+
+    def vectors(self, numbers: Iterable[int]) -> list[TokenVectors]:
+        """Return the vectors of each of these sentences."""
+        chosen = [self.sentences[number] for number in numbers]
+        tokens = [self.passages[one.passage.id] for one in chosen]
+        return [own.only(own.within([one.span])) for own, one in zip(tokens, chosen, strict=True)]
+
+    def joined(self, runs: Sequence[range]) -> _Side:
+        """Return the same text with each of these runs of sentences as one."""
+        inside = {number for run in runs for number in run[1:]}
+        ends = {run.start: self.sentences[run[-1]].span.end for run in runs}
+        joined = [
+            replace(one, span=Span(one.span.start, ends.get(number, one.span.end)))
+            for number, one in enumerate(self.sentences)
+            if number not in inside
+        ]
+        return _Side(joined, self.passages)
+
+    def is_one_passage(self, run: range) -> bool:
+        return self.sentences[run[0]].passage.id == self.sentences[run[-1]].passage.id
 
 
 def compare_texts(
@@ -63,7 +85,7 @@ def compare_texts(
 ) -> TextComparison:
     """Pair the sentences of two texts; AttributionError for a text of too many sentences.  A text may be empty."""
     report("Reading both sides", 0.0)
-    one, other = _side(tools, left, "left"), _side(tools, right, "right")
+    one, other = _cut_alike(_side(tools, left, "left"), _side(tools, right, "right"))
     in_place, moved = copies(one.texts, other.texts)
     versions, elsewhere, likeness = _versions(one, other, in_place, moved)
     asked = {**versions, **elsewhere, **_candidates(likeness, {**in_place, **moved, **versions, **elsewhere})}
@@ -89,7 +111,7 @@ def _side(tools: Tools, source: Source, name: str) -> _Side:
     given = [] if isinstance(source, Retriever) else list(as_passages(source))
     retriever = tools.retriever(given or source)
     if retriever is None:
-        return _Side([], [])
+        return _Side([], {})
     passages = retriever.passages()
     places = {passage.id: number for number, passage in enumerate(given)}
     passages.sort(key=lambda one: (places.get(one.id, 0), one.document_id, one.start))
@@ -98,11 +120,17 @@ def _side(tools: Tools, source: Source, name: str) -> _Side:
         raise AttributionError(TOO_LONG.format(side=name, number=len(sentences), most=MAX_SENTENCES))
     with in_turn(sum(len(one.quote) for one in sentences)):
         vectors = retriever.vectors_of([passage.id for passage in passages])
-    of_sentence = [vectors[one.passage.id] for one in sentences]
-    return _Side(
-        sentences,
-        [tokens.only(tokens.within([one.span])) for tokens, one in zip(of_sentence, sentences, strict=True)],
-    )
+    return _Side(sentences, vectors)
+
+
+def _cut_alike(one: _Side, other: _Side) -> tuple[_Side, _Side]:
+    """Join sentences of the same words that are cut at other places: lines that are wrapped otherwise may do that."""
+    found = [
+        runs
+        for runs in cut_elsewhere(one.texts, other.texts)
+        if one.is_one_passage(runs[0]) and other.is_one_passage(runs[1])
+    ]
+    return one.joined([run for run, _ in found]), other.joined([run for _, run in found])
 
 
 def _sentences(passage: Passage) -> list[Evidence]:
@@ -121,8 +149,8 @@ def _versions(one: _Side, other: _Side, in_place: Pairs, moved: Pairs) -> tuple[
     likeness = np.zeros((len(one.sentences), len(other.sentences)), np.float32)
     if not (left and right):
         return {}, {}, likeness
-    texts = [one.texts[i] for i in left], [other.texts[j] for j in right]
-    vectors = [one.vectors[i] for i in left], [other.vectors[j] for j in right]
+    texts = [one.sentences[i].quote for i in left], [other.sentences[j].quote for j in right]
+    vectors = one.vectors(left), other.vectors(right)
     with in_turn(sum(map(len, texts[0])) + sum(map(len, texts[1]))):
         likeness[np.ix_(left, right)] = (word_likeness(*texts) + vector_likeness(*vectors)) / 2.0
     versions: Pairs = {}

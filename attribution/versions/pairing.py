@@ -9,7 +9,7 @@ from difflib import SequenceMatcher
 
 import numpy as np
 
-from propcite.attribution.versions.words import plain_words, word_set
+from propcite.attribution.versions.words import plain_words, spaced, word_set
 from propcite.retrieval.encoding.base import Floats, TokenVectors
 from propcite.retrieval.granularity import best_matches
 from propcite.retrieval.interrupting import check_interrupt
@@ -30,6 +30,41 @@ def copies(left: Sequence[str], right: Sequence[str]) -> tuple[Pairs, Pairs]:
             free[words].append(number)
     moved = {i: free[words].popleft() for i, words in enumerate(ours) if i not in in_order and free[words]}
     return in_order, moved
+
+
+def cut_elsewhere(left: Sequence[str], right: Sequence[str]) -> Iterator[tuple[range, range]]:
+    """Yield neighbouring sentences that are the other side's, word for word, cut at other places.
+
+    >>> list(cut_elsewhere(["It rained.", "We left: at nine."], ["It rained.", "We left:", "at nine."]))
+    [(range(1, 2), range(1, 3))]
+    """
+    in_place, _ = copies(left, right)
+    for gap in gaps(in_place, len(left), len(right), {}):
+        at, end = gap.right[0], gap.right[-1] + 1
+        i = gap.left[0]
+        while i <= gap.left[-1]:
+            tries = (_same_from(left, i, gap.left[-1] + 1, right, j, end) for j in range(at, end))
+            found = next(filter(None, tries), None)
+            if found:
+                yield found
+                at = found[1].stop
+            i = found[0].stop if found else i + 1
+
+
+def _same_from(
+    left: Sequence[str], i: int, left_end: int, right: Sequence[str], j: int, right_end: int
+) -> tuple[range, range] | None:
+    """Return how many sentences from these on have the same words together; None if they have not."""
+    ours, theirs = plain_words(left[i]), plain_words(right[j])
+    last, other = i + 1, j + 1
+    while ours != theirs:
+        if theirs.startswith(f"{ours} ") and last < left_end:
+            ours, last = f"{ours} {spaced(left[last])}", last + 1
+        elif ours.startswith(f"{theirs} ") and other < right_end:
+            theirs, other = f"{theirs} {spaced(right[other])}", other + 1
+        else:
+            return None
+    return range(i, last), range(j, other)
 
 
 def word_likeness(left: Sequence[str], right: Sequence[str]) -> Floats:

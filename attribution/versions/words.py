@@ -20,8 +20,13 @@ def plain_words(text: str) -> str:
     >>> plain_words("  2. The “fee”\\n   is due")
     'The "fee" is due'
     """
+    return spaced(text[_numbered(text) :])
+
+
+def spaced(text: str) -> str:
+    """Return the same with the numbering."""
     plain = unicodedata.normalize("NFKC", text).translate(_SIGNS).replace("``", '"').replace("''", '"')
-    return " ".join(plain[_numbered(plain) :].split())
+    return " ".join(plain.split())
 
 
 def same_words(left: str, right: str) -> bool:

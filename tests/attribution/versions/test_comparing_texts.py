@@ -100,6 +100,15 @@ def test_a_side_may_be_empty_or_the_same() -> None:
     assert [pair.is_copy for pair in compared(EARLIER, EARLIER).pairs] == [True] * 6
 
 
+def test_sentences_that_are_cut_at_other_places_are_the_same() -> None:
+    left = "The bank is in Bergen. We protect you with two steps: (1) a contract, and (2) a notice.\n\nIt rained."
+    right = "The bank is in Bergen. We protect you with two steps:\n\n(1) a contract, and (2) a notice. It rained."
+    found = compared(left, right)
+    assert [pair.is_copy for pair in found.pairs] == [True] * 3
+    assert found.pairs[1].right
+    assert found.pairs[1].right.quote == "We protect you with two steps:\n\n(1) a contract, and (2) a notice."
+
+
 def test_passages_are_read_in_the_order_in_which_they_are_given() -> None:
     texts = [f"The gate number {number} is green." for number in range(12)]
     assert all(pair.is_copy and not pair.moved for pair in PropCite.default().compare_texts(texts, texts).pairs)
