@@ -32,7 +32,7 @@ from propcite.retrieval.alignment import NEAREST, Alignment, alignment_of
 from propcite.retrieval.encoding.base import TextEncoder
 from propcite.retrieval.encoding.cache import MAX_TOKENS
 from propcite.retrieval.errors import PropCiteError
-from propcite.retrieval.index import ProgressReport
+from propcite.retrieval.index import ProgressReport, ignore_progress
 from propcite.retrieval.retriever import Retriever
 from propcite.retrieval.text import Granularity
 
@@ -197,7 +197,7 @@ class PropCite:
         elsewhere = self.cite(left.text, right_source), self.cite(right.text, left_source)
         return compared(left.question or right.question, left, right, *elsewhere)
 
-    def compare_texts(self, left: Source, right: Source, report: ProgressReport = lambda *_: None) -> TextComparison:
+    def compare_texts(self, left: Source, right: Source, report: ProgressReport = ignore_progress) -> TextComparison:
         """Pair the sentences of two texts, without a question: what is the same, what changed, what only one says.
 
         The passages of a source are read in their order.  `report` gets the step in work and its share.

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from propcite.app.errors import AppError
 from propcite.app.library.selection import selected_documents
+from propcite.retrieval.index import ProgressReport, ignore_progress
 from propcite.retrieval.interrupting import in_turn
 
 if TYPE_CHECKING:
@@ -14,7 +15,6 @@ if TYPE_CHECKING:
     from propcite.app.library.store import CollectionInfo, Library
     from propcite.attribution.citing.comparing import Comparison
     from propcite.attribution.versions.records import TextComparison
-    from propcite.retrieval.index import ProgressReport
 
 
 def compare(left: Pipeline, right: Pipeline, question: str) -> Comparison:
@@ -27,7 +27,7 @@ def compare(left: Pipeline, right: Pipeline, question: str) -> Comparison:
         return left.propcite.compare_answers(one, left.retriever(), other, right.retriever())
 
 
-def compare_whole(left: Pipeline, right: Pipeline, report: ProgressReport = lambda *_: None) -> TextComparison:
+def compare_whole(left: Pipeline, right: Pipeline, report: ProgressReport = ignore_progress) -> TextComparison:
     """Pair the sentences of both sides, without a question; nothing is stored.
 
     AttributionError for a side of more sentences than are compared.

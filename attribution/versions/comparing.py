@@ -25,6 +25,7 @@ from propcite.attribution.versions.pairing import (
 )
 from propcite.attribution.versions.records import SentencePair, TextComparison
 from propcite.attribution.versions.words import plain_words
+from propcite.retrieval.index import ProgressReport, ignore_progress
 from propcite.retrieval.interrupting import in_turn
 from propcite.retrieval.retriever import Retriever
 from propcite.retrieval.text import Span
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
     from propcite.attribution.citing.tools import Source, Tools
     from propcite.attribution.judges import Case, Judge
     from propcite.retrieval.encoding.base import Floats, TokenVectors
-    from propcite.retrieval.index import ProgressReport
     from propcite.retrieval.text import Passage
 
 MAX_SENTENCES = 2_000  # of each text
@@ -81,7 +81,7 @@ class _Side:
 
 
 def compare_texts(
-    tools: Tools, left: Source, right: Source, report: ProgressReport = lambda *_: None
+    tools: Tools, left: Source, right: Source, report: ProgressReport = ignore_progress
 ) -> TextComparison:
     """Pair the sentences of two texts; AttributionError for a text of too many sentences.  A text may be empty."""
     report("Reading both sides", 0.0)

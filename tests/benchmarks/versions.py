@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Callable
 from itertools import count
 from pathlib import Path
-from tempfile import NamedTemporaryFile
+from tempfile import TemporaryDirectory
 
 from propcite import Document, PropCite
 from propcite.app.ingest.readers import read_document
@@ -32,10 +32,10 @@ SECTION = re.compile(r"(?m)^( *)(\d{1,2})\. ")
 
 
 def read(text: str) -> Document:
-    with NamedTemporaryFile("w", suffix=".txt") as file:
-        file.write(text)
-        file.flush()
-        return read_document(Path(file.name))
+    with TemporaryDirectory() as folder:
+        file = Path(folder) / "licence.txt"  # the name is a title, which the encoder reads
+        file.write_text(text, "utf-8")
+        return read_document(file)
 
 
 def passages(text: str) -> list[Passage]:
@@ -85,7 +85,9 @@ def wrapped(paragraph: str) -> str:
 
 
 def is_of(pair: SentencePair, words: str) -> bool:
-    return any(side and plain_words(side.quote) == words for side in (pair.left, pair.right))
+    """Whether a row has the planted words, or a part of them where the reader cut them elsewhere."""
+    shown = [plain_words(side.quote) for side in (pair.left, pair.right) if side]
+    return any(words in one or (len(one) > 40 and one in words) for one in shown)
 
 
 def counted(found: TextComparison) -> str:

@@ -20,7 +20,7 @@ from propcite.attribution.citing.comparing import Comparison
 from propcite.attribution.formats.json.comparisons import ComparisonJson, comparison_dict
 from propcite.attribution.formats.json.text_comparisons import TextComparisonJson, text_comparison_dict
 from propcite.attribution.versions.records import TextComparison
-from propcite.retrieval.index import ProgressReport
+from propcite.retrieval.index import ProgressReport, ignore_progress
 
 BOTH = Size(texts=2)  # answers that are written
 router = APIRouter(tags=["ask"], route_class=CheckedRoute)
@@ -53,7 +53,7 @@ async def compared(access: Access, body: CompareRequest) -> Comparison:
 
 
 async def compared_whole(
-    access: Access, body: CompareRequest, report: ProgressReport = lambda *_: None
+    access: Access, body: CompareRequest, report: ProgressReport = ignore_progress
 ) -> TextComparison:
     """Pair the sentences of both sides; `report` is called in the thread that does it."""
     service = access.service
