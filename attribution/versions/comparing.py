@@ -86,6 +86,7 @@ def compare_texts(
     """Pair the sentences of two texts; AttributionError for a text of too many sentences.  A text may be empty."""
     report("Reading both sides", 0.0)
     one, other = _cut_alike(_side(tools, left, "left"), _side(tools, right, "right"))
+    report("Finding what belongs together", 0.0)
     in_place, moved = copies(one.texts, other.texts)
     versions, elsewhere, likeness = _versions(one, other, in_place, moved)
     asked = {**versions, **elsewhere, **_candidates(likeness, {**in_place, **moved, **versions, **elsewhere})}
