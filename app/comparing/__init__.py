@@ -35,6 +35,12 @@ def compare_whole(left: Pipeline, right: Pipeline, report: ProgressReport = igno
     return left.propcite.compare_texts(left.retriever(), right.retriever(), report)
 
 
+def num_passages(*sides: Pipeline) -> int:
+    """Count the passages of the sides."""
+    retrievers = (side.retriever() for side in sides)
+    return sum(len(one.index.ids(one.allow)) for one in retrievers)
+
+
 def check_sides(library: Library, collection: CollectionInfo, left: Sequence[str], right: Sequence[str]) -> None:
     """Raise an error unless each side names documents of the collection, and not both the same."""
     if not (left and right):

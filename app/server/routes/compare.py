@@ -8,14 +8,14 @@ from fastapi import APIRouter, Request
 from fastapi.responses import JSONResponse
 
 from propcite.app.answering.pipeline import Pipeline
-from propcite.app.comparing import check_sides, compare, compare_whole
+from propcite.app.comparing import check_sides, compare, compare_whole, num_passages
 from propcite.app.library.store import Action
 from propcite.app.server.access import Access, CheckedRoute, ReadAccess
 from propcite.app.server.offsets import unit_for
 from propcite.app.server.routes.shared import PROBLEMS, cancel_on_disconnect, count_facts
 from propcite.app.server.schemas import CompareRequest
 from propcite.app.server.writing import Writing
-from propcite.app.turns.costs import Size
+from propcite.app.turns.costs import Kind, Size
 from propcite.attribution.citing.comparing import Comparison
 from propcite.attribution.formats.json.comparisons import ComparisonJson, comparison_dict
 from propcite.attribution.formats.json.text_comparisons import TextComparisonJson, text_comparison_dict
@@ -59,7 +59,8 @@ async def compared_whole(
     service = access.service
     service.require_models()
     left, right = await asyncio.to_thread(_sides, access, body)
-    return await Writing(service, access.asking, BOTH).whole(lambda: compare_whole(left, right, report))
+    size = Size(texts=2, sentences=await asyncio.to_thread(num_passages, left, right))
+    return await Writing(service, access.asking, size, Kind.COMPARE).whole(lambda: compare_whole(left, right, report))
 
 
 def _sides(access: Access, body: CompareRequest) -> tuple[Pipeline, Pipeline]:
