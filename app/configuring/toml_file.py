@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import tempfile
 import tomllib
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -114,6 +114,20 @@ def _item(name: str, value: Any, *, inline: bool) -> Any:
         raise AppError(f"the setting {name} has a value that TOML cannot hold ({error}): leave it out") from error
 
 
+@contextmanager
+def changing(path: Path) -> Iterator[None]:
+    """Keep other processes from changing the file; AppError if one does, for longer than it should take."""
+    lock = FileLock(path.with_name(f".{path.name}.lock"), timeout=PATIENCE_S)
+    try:
+        lock.acquire()
+    except Timeout as error:
+        raise AppError(f"{path} is being changed by another process: try again in a moment") from error
+    try:
+        yield
+    finally:
+        lock.release()
+
+
 def write_changes(changes: Changes) -> Path:
     """Write the changes, all or none, and return the file's place; one process at a time.
 
@@ -121,14 +135,12 @@ def write_changes(changes: Changes) -> Path:
     """
     path = file_place()
     try:
-        with FileLock(path.with_name(f".{path.name}.lock"), timeout=PATIENCE_S):
+        with changing(path):
             text = path.read_bytes().decode() if path.exists() else ""
             mode = path.stat().st_mode & 0o777 if path.exists() else 0o644
             if any(value is not None and hides(name, value) for name, value in changes.items()):
                 mode &= ~0o007 if path.exists() else ~0o077
             _replace(path, edited(text, changes), mode)
-    except Timeout as error:
-        raise AppError(f"{path} is being changed by another process: try again in a moment") from error
     except (OSError, UnicodeDecodeError) as error:
         why = getattr(error, "strerror", None) or "it is not UTF-8"
         raise AppError(f"{path} cannot be written ({why}): add the lines by hand") from error

@@ -98,6 +98,7 @@ def choose_both(driver: Chrome, address: str) -> None:
         wait_for(lambda title=title: choose(driver, title))
         wait_for(lambda place=place, title=title: title in driver.find_element(By.CSS_SELECTOR, place).text)
         field.send_keys(Keys.ESCAPE)
+    browsing.settle(driver)
 
 
 @pytest.mark.parametrize(
@@ -158,7 +159,6 @@ def test_a_question_without_an_answer_says_so(page: Callable[[], AppTest]) -> No
 def test_two_documents_are_compared(data_dir: Path, tmp_path: Path, width: int, dark: bool) -> None:
     with browsing.serving(data_dir) as address, browsing.browsing(width, 1000, dark=dark) as driver:
         choose_both(driver, address)
-        browsing.settle(driver)
         field = driver.find_element(By.CSS_SELECTOR, ".st-key-compared-question input")
         field.send_keys(QUESTION, Keys.ENTER)
         button = wait_for(lambda: driver.find_element(By.CSS_SELECTOR, ".st-key-compare button:enabled"))
@@ -184,7 +184,13 @@ def test_two_documents_are_compared(data_dir: Path, tmp_path: Path, width: int, 
 def test_two_documents_are_compared_whole(data_dir: Path, tmp_path: Path, width: int, dark: bool) -> None:
     with browsing.serving(data_dir) as address, browsing.browsing(width, 1000, dark=dark) as driver:
         choose_both(driver, address)
-        driver.find_element(By.CSS_SELECTOR, ".st-key-compare button").send_keys(Keys.ENTER)
+        stop = ".st-key-stop-comparison"
+        browsing.press(
+            driver,
+            ".st-key-compare button",
+            lambda: inside(driver, ".compared") or driver.find_elements(By.CSS_SELECTOR, stop),
+            by_key=True,
+        )
         wait_for(lambda: inside(driver, ".compared"))
         assert [row.text.split("\n")[0][2:] for row in inside(driver, ".compared")] == [
             "They differ",
