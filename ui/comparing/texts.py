@@ -18,14 +18,15 @@ from propcite.ui.comparing.texts_html import texts_html
 from propcite.ui.people.turns import admitted
 from propcite.ui.render import plain
 
-LOOK_S = 0.5
+LOOK_S = 1.0
 
 
 def begin(collection: CollectionInfo, left: list[str], right: list[str]) -> RunningComparison:
-    """Begin to compare; the page need not wait."""
+    """Begin to compare, once the models are loaded; the page need not wait for the rest."""
     parts = session.parts()
     session.visitor().require(Scope.READ, collection.name)
     check_sides(parts.library, collection, left, right)
+    session.load_model()  # a page that looks every second would make it slow
 
     def work(report: ProgressReport) -> TextComparison:
         one, other = (session.pipeline_of(parts, collection, documents) for documents in (left, right))
