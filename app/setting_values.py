@@ -17,6 +17,9 @@ SAMPLING = (  # settings whose names are those of a request's fields
     *("max_tokens", "temperature", "seed", "stop", "top_p"),
     *("frequency_penalty", "presence_penalty", "repetition_penalty"),
 )
+_KEY_WORDS = r"(?:key|token|secret|password|authorization|credential)s?"  # end the name of a field that holds a key
+_KEY_NAME = re.compile(rf"{_KEY_WORDS}$", re.IGNORECASE)
+_KEY_FIELD = re.compile(rf"{_KEY_WORDS}['\"]?\s*[:=]\s*[\[{{\s]*['\"](?!['\"])", re.IGNORECASE)
 
 
 def at_home(path: Path) -> Path:
@@ -87,3 +90,26 @@ def network(text: str) -> str:
         return str(ipaddress.ip_network(text))
     except ValueError:
         raise ValueError(f"{text[:40]!r} is neither an address nor a network: write 10.0.0.7 or 10.0.0.0/24") from None
+
+
+def holds_key(value: object) -> bool:
+    """Return whether a JSON object, or its text as somebody typed it, has a field that names a key and holds one."""
+    return bool(keys_in(value)) if isinstance(value, dict | list) else bool(_KEY_FIELD.search(str(value)))
+
+
+def keys_in(value: object) -> list[str]:
+    """Return the texts in a JSON value that are in a field which names a key; empty without such a field.
+
+    >>> keys_in({"headers": {"Authorization": "Bearer x"}, "max_tokens": 5, "user": {"name": "y"}})
+    ['Bearer x']
+    """
+    if isinstance(value, dict):
+        named = [one for name, one in value.items() if _KEY_NAME.search(str(name)) for one in _texts_in(one)]
+        return named + [key for name, one in value.items() if not _KEY_NAME.search(str(name)) for key in keys_in(one)]
+    return [key for one in value for key in keys_in(one)] if isinstance(value, list) else []
+
+
+def _texts_in(value: object) -> list[str]:
+    if isinstance(value, dict | list):
+        return [text for one in (value.values() if isinstance(value, dict) else value) for text in _texts_in(one)]
+    return [value] if isinstance(value, str) and value else []

@@ -26,6 +26,7 @@ from propcite.app.ingest.ocr.choosing import Choice as OcrChoice
 from propcite.app.setting_values import (
     alignment_name,
     at_home,
+    holds_key,
     host_name,
     json_fields,
     network,
@@ -298,13 +299,16 @@ class Settings(BaseSettings):
 
 
 def hides(name: str, value: object) -> bool:
-    """Return whether a setting's value is shown to nobody: a key, or an address with a password.
+    """Return whether a setting's value is shown to nobody: a key, an address with a password, fields that hold a key.
 
     >>> hides("llm_key", "x"), hides("llm_url", "https://me:x@host/v1"), hides("llm_url", "https://host/v1")
     (True, True, False)
+    >>> hides("extra_body", {"api_key": "x"}), hides("extra_body", '{"token": "x"}'), hides("extra_body", {"top_k": 3})
+    (True, True, False)
     """
     field = Settings.model_fields.get(name)
-    return (field is not None and not field.repr) or bool(_WITH_PASSWORD.search(str(value)))
+    is_key = field is not None and not field.repr
+    return is_key or bool(_WITH_PASSWORD.search(str(value))) or holds_key(value)
 
 
 def _check_environment() -> None:

@@ -26,10 +26,13 @@ from propcite.attribution.judges import Judge
 from propcite.attribution.judges.embedded import EmbeddedJudge
 from propcite.attribution.propositions import Splitter
 from propcite.attribution.questions.reader import QuestionReader
+from propcite.attribution.versions.comparing import compare_texts
+from propcite.attribution.versions.records import TextComparison
 from propcite.retrieval.alignment import NEAREST, Alignment, alignment_of
 from propcite.retrieval.encoding.base import TextEncoder
 from propcite.retrieval.encoding.cache import MAX_TOKENS
 from propcite.retrieval.errors import PropCiteError
+from propcite.retrieval.index import ProgressReport, ignore_progress
 from propcite.retrieval.retriever import Retriever
 from propcite.retrieval.text import Granularity
 
@@ -193,6 +196,13 @@ class PropCite:
         """Match the facts of two cited answers, each over the other's source."""
         elsewhere = self.cite(left.text, right_source), self.cite(right.text, left_source)
         return compared(left.question or right.question, left, right, *elsewhere)
+
+    def compare_texts(self, left: Source, right: Source, report: ProgressReport = ignore_progress) -> TextComparison:
+        """Pair the sentences of two texts, without a question: what is the same, what changed, what only one says.
+
+        The passages of a source are read in their order.  `report` gets the step in work and its share.
+        """
+        return compare_texts(self.tools, left, right, report)
 
     def explain(
         self,

@@ -19,7 +19,7 @@ SECTIONS = {
         *("Proposition", "Verdict", "Label", "QuestionPart", "Answered"),
     ),
     "Repairing, explaining, alternatives": ("Repaired", "MarkerCheck", "MarkerState", "Explained", "Alternative"),
-    "Comparing": ("Comparison", "ComparedFacts", "ComparedFact", "Relation"),
+    "Comparing": ("Comparison", "ComparedFacts", "ComparedFact", "Relation", "TextComparison", "SentencePair"),
     "Events of a stream": (
         *("Event", "TextDelta", "SentenceCited", "AnswerDone"),
         *("event_dict", "event_json", "server_sent"),

@@ -24,6 +24,7 @@ from propcite.attribution.citing.repaired import Repaired
 from propcite.attribution.errors import AttributionError
 from propcite.attribution.formats.json.explanations import ExplanationJson
 from propcite.attribution.judges import Case
+from propcite.attribution.versions.records import TextComparison
 from propcite.retrieval.text import Granularity, Hit, Span
 
 T = TypeVar("T")
@@ -78,6 +79,12 @@ class AsyncClient:
     ) -> Comparison:
         """Ask two documents, or two versions of one, the same: what both say, where they differ, what one says."""
         return await self._call(self._calls.compare(question, left, right, collection))
+
+    async def compare_documents(
+        self, left: Sequence[str], right: Sequence[str], *, collection: str | None = None
+    ) -> TextComparison:
+        """Compare two documents whole, sentence by sentence: what is the same, what changed, what only one says."""
+        return await self._call(self._calls.compare_documents(left, right, collection))
 
     async def cite(
         self,

@@ -11,6 +11,7 @@ from urllib.parse import quote
 
 from pydantic import TypeAdapter
 
+from propcite.app.errors import AppError
 from propcite.app.library.records import AnswerInfo, DocumentInfo, Feedback, ResultPage
 from propcite.app.overview.records import SuggestedQuestion
 from propcite.app.server.results import Collection, DocumentOverview, ReadingJob, RemovedAnswers, RemovedDocument
@@ -23,7 +24,9 @@ from propcite.attribution.formats.json.comparisons import read_comparison
 from propcite.attribution.formats.json.explanations import ExplanationJson
 from propcite.attribution.formats.json.reading import read_passage
 from propcite.attribution.formats.json.repairs import read_repair
+from propcite.attribution.formats.json.text_comparisons import read_text_comparison
 from propcite.attribution.judges import Case
+from propcite.attribution.versions.records import TextComparison
 from propcite.retrieval.text import Granularity, Hit, Passage, Span
 
 T = TypeVar("T")
@@ -81,8 +84,16 @@ class Calls:
     def compare(
         self, question: str, left: Sequence[str], right: Sequence[str], collection: str | None
     ) -> Call[Comparison]:
+        if not question.strip():
+            raise AppError("the question is empty: ask one, or compare whole documents by compare_documents")
         body = {"question": question, "left": list(left), "right": list(right)}
         return Call("POST", "/v1/compare", read_comparison, self.given(body, collection))
+
+    def compare_documents(
+        self, left: Sequence[str], right: Sequence[str], collection: str | None
+    ) -> Call[TextComparison]:
+        body = {"left": list(left), "right": list(right)}
+        return Call("POST", "/v1/compare", read_text_comparison, self.given(body, collection))
 
     def cite(
         self, answer: str, passages: Iterable[object] | None, collection: str | None, question: str, keep: bool

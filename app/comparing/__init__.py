@@ -1,4 +1,4 @@
-"""Compare what two selections of documents say to one question."""
+"""Compare two selections of documents: what they say to one question, or all that they say."""
 
 from __future__ import annotations
 
@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING
 
 from propcite.app.errors import AppError
 from propcite.app.library.selection import selected_documents
+from propcite.retrieval.index import ProgressReport, ignore_progress
 from propcite.retrieval.interrupting import in_turn
 
 if TYPE_CHECKING:
     from propcite.app.answering.pipeline import Pipeline
     from propcite.app.library.store import CollectionInfo, Library
     from propcite.attribution.citing.comparing import Comparison
+    from propcite.attribution.versions.records import TextComparison
 
 
 def compare(left: Pipeline, right: Pipeline, question: str) -> Comparison:
@@ -23,6 +25,20 @@ def compare(left: Pipeline, right: Pipeline, question: str) -> Comparison:
     one, other = (side.answer(question) for side in (left, right))
     with in_turn(len(one.text) + len(other.text)):
         return left.propcite.compare_answers(one, left.retriever(), other, right.retriever())
+
+
+def compare_whole(left: Pipeline, right: Pipeline, report: ProgressReport = ignore_progress) -> TextComparison:
+    """Pair the sentences of both sides, without a question; nothing is stored.
+
+    AttributionError for a side of more sentences than are compared.
+    """
+    return left.propcite.compare_texts(left.retriever(), right.retriever(), report)
+
+
+def num_passages(*sides: Pipeline) -> int:
+    """Count the passages of the sides."""
+    retrievers = (side.retriever() for side in sides)
+    return sum(len(one.index.ids(one.allow)) for one in retrievers)
 
 
 def check_sides(library: Library, collection: CollectionInfo, left: Sequence[str], right: Sequence[str]) -> None:

@@ -12,10 +12,12 @@ from urllib.parse import urlsplit
 
 from propcite.app.configuring.origins import Setting, settings_now
 from propcite.app.errors import AppError
+from propcite.app.setting_values import keys_in
 from propcite.app.settings import Settings, hides, load_settings
 from propcite.retrieval.errors import PropCiteError
 
 SEE = "propcite settings lists them"
+KEPT = "what is set stays: “{text}” stands for no value, and Remove takes the present one away"
 OTHER_SERVER = (
     "the key belongs to the server at the present llm_url, and is sent to no other: give the key of the new server too"
 )
@@ -33,7 +35,8 @@ class Typed:
 def take(texts: Mapping[str, str]) -> Typed:
     """Check typed values; an empty text gives the default back.  What is as before is no change.
 
-    A value that is wrong is neither in the changes nor in the settings.
+    A value that is wrong is neither in the changes nor in the settings.  A hidden value that is set stays where the
+    default is typed: it is not seen, so who removes it says so.
     """
     settings = load_settings()
     now = {one.name: one for one in settings_now(settings)}
@@ -47,8 +50,12 @@ def take(texts: Mapping[str, str]) -> Typed:
             wrong[name] = str(error)
             continue
         given = _default(name) if value is None else value
-        if getattr(settings, name) != given:
-            changes[name] = value
+        if getattr(settings, name) == given:
+            continue
+        if now[name].hidden and now[name].is_set and text.strip() and given == _default(name):
+            wrong[name] = KEPT.format(text=text.strip())
+            continue
+        changes[name] = value
     with_them = {name: _default(name) if value is None else value for name, value in changes.items()}
     changed = Settings.model_validate(settings.model_dump() | with_them)
     if not wrong and not texts.get("llm_key") and _key_would_travel(settings, changed, now["llm_key"]):
@@ -64,9 +71,12 @@ def value_of(name: str, text: str) -> Any:
     text = text.strip()
     if not text:
         return None
-    value = getattr(load_settings(**{name: _given(name, text)}), name)
+    given = _given(name, text)
+    value = getattr(load_settings(**{name: given}), name)
     if isinstance(value, Path):
         return text
+    if isinstance(given, dict):  # the settings have it together with what the file has
+        return given
     return [str(one) for one in value] if isinstance(value, list) else value
 
 
@@ -126,4 +136,6 @@ def without_hidden(text: str, settings: Settings) -> str:
         value = getattr(settings, name)
         if isinstance(value, str) and value and value != _default(name) and hides(name, value):
             text = text.replace(value, "…")
+        for key in keys_in(value):
+            text = text.replace(key, "…").replace(key.split()[-1], "…")  # `Bearer x` is quoted whole, or its end
     return text

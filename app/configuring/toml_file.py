@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 import tempfile
 import tomllib
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from threading import Lock
 from typing import Any
 
 import tomlkit
+from filelock import FileLock, Timeout
 from tomlkit.exceptions import TOMLKitError
 
 from propcite.app.errors import AppError
@@ -19,7 +19,7 @@ from propcite.app.settings import hides
 from propcite.app.setup.presets import FILE
 
 Changes = Mapping[str, Any]  # a setting's new value; None removes its line
-_WRITING = Lock()  # the page has a thread for each person
+PATIENCE_S = 5.0  # for another process, or another thread of the page, that is changing the file
 
 
 def file_place() -> Path:
@@ -114,14 +114,28 @@ def _item(name: str, value: Any, *, inline: bool) -> Any:
         raise AppError(f"the setting {name} has a value that TOML cannot hold ({error}): leave it out") from error
 
 
+@contextmanager
+def changing(path: Path) -> Iterator[None]:
+    """Keep other processes from changing the file; AppError if one does, for longer than it should take."""
+    lock = FileLock(path.with_name(f".{path.name}.lock"), timeout=PATIENCE_S)
+    try:
+        lock.acquire()
+    except Timeout as error:
+        raise AppError(f"{path} is being changed by another process: try again in a moment") from error
+    try:
+        yield
+    finally:
+        lock.release()
+
+
 def write_changes(changes: Changes) -> Path:
-    """Write the changes, all or none, and return the file's place.
+    """Write the changes, all or none, and return the file's place; one process at a time.
 
     With a hidden value in it, a new file can be read by its owner alone, and one that was there by no stranger.
     """
     path = file_place()
     try:
-        with _WRITING:
+        with changing(path):
             text = path.read_bytes().decode() if path.exists() else ""
             mode = path.stat().st_mode & 0o777 if path.exists() else 0o644
             if any(value is not None and hides(name, value) for name, value in changes.items()):

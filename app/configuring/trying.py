@@ -10,11 +10,12 @@ from contextlib import suppress
 from threading import Lock, Thread
 
 from propcite.app.configuring.changing import without_hidden
-from propcite.app.errors import AppError
+from propcite.app.errors import AppError, LeftError
 from propcite.app.parts import Parts
 from propcite.app.settings import Settings
 from propcite.attribution.llm.failures import NoAnswerError
 from propcite.retrieval.errors import PropCiteError
+from propcite.retrieval.interrupting import check_interrupt, interruptible
 from propcite.retrieval.text import Passage
 
 log = logging.getLogger("propcite.page")
@@ -66,11 +67,16 @@ class Trial:
         if stopped:
             stop()
 
+    def _check(self) -> None:
+        if self.stopped:
+            raise LeftError("it was stopped")
+
     def _run(self, settings: Settings, work: Work) -> None:
         try:
-            result = work(self)
+            with interruptible(self._check):
+                result = work(self)
             self.result = without_hidden(result, settings)
-        except asyncio.CancelledError:
+        except (asyncio.CancelledError, LeftError):
             self.error = "you stopped it"
         except PropCiteError as error:
             self.error = without_hidden(str(error), settings)
@@ -123,11 +129,13 @@ def judge(parts: Parts, sentence: str, claim: str) -> Work:
 
         if not (sentence.strip() and claim.strip()):
             raise AppError("there is nothing to judge: write a sentence and a claim")
-        if parts.judge is None:
+        chosen = parts.judge  # it may have to be loaded first
+        check_interrupt()
+        if chosen is None:
             facts = parts.propcite.cite(claim, [Passage("tried", sentence)]).propositions
             verdict = facts[0].verdict if facts else None
         else:
-            verdict = parts.judge.judge([plain_case(claim, [sentence])])[0]
+            verdict = chosen.judge([plain_case(claim, [sentence])])[0]
         if verdict is None:
             raise AppError("the claim states nothing that could be judged: write a whole sentence")
         sign, words = SIGNS[verdict.label]

@@ -151,10 +151,15 @@ class AskRequest(DocumentSelection, AnswerFormat):
 
 
 class CompareRequest(OffsetUnit):
-    """A question for two selections of documents of a collection."""
+    """Two selections of documents of a collection, and a question for both; without one they are compared whole."""
 
     collection: Name | None = Field(None, description="default: the server's own, PROPCITE_COLLECTION")
-    question: NonBlankText = Field(max_length=MAX_TEXT, examples=["When must receipts be handed in?"])
+    question: Text = Field(
+        "",
+        max_length=MAX_TEXT,
+        description="without one, the sentences of both sides are compared",
+        examples=["When must receipts be handed in?"],
+    )
     left: list[Text] = Field(
         min_length=1, max_length=100, description="documents by id, source or file name", examples=[["policy_2023.pdf"]]
     )

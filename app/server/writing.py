@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterable, Callable
 from concurrent.futures import Future
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 from propcite.app.server.service import Service
 from propcite.app.server.streaming import BoundedStream, Stream, items_from_thread, too_long
@@ -19,11 +19,17 @@ WHOLE = Size()
 class Writing:
     """Admits one answer to the slots; BusyError if it would wait too long, for a slot or for its turns."""
 
-    def __init__(self, service: Service, asking: Asking, size: Size = WHOLE) -> None:
-        service.workers.check(asking, Kind.ANSWER, size)
+    def __init__(
+        self,
+        service: Service,
+        asking: Asking,
+        size: Size = WHOLE,
+        kind: Literal[Kind.ANSWER, Kind.COMPARE] = Kind.ANSWER,
+    ) -> None:
+        service.workers.check(asking, kind, size)
         self._workers, settings = service.workers, service.settings
         self._seconds, self._grace = settings.serve_stream_seconds, settings.serve_idle_seconds
-        self._size = size
+        self._kind, self._size = kind, size
         self._job = service.workers.writing_job(asking.client)
         self._slot = service.answers.request(asking, Kind.ASK)
 
@@ -64,4 +70,4 @@ class Writing:
 
     def _end(self) -> None:
         self._slot.release()
-        self._workers.learn(Kind.ANSWER, self._size, self._job.spent)
+        self._workers.learn(self._kind, self._size, self._job.spent)

@@ -127,12 +127,14 @@ def _write(path: Path, text: str) -> None:
     """Write the file and load it as every command does; name the environment's settings that come before it."""
     import tomllib
 
+    from propcite.app.configuring.toml_file import changing
     from propcite.app.settings import load_settings
 
     new = path.with_name(f"{path.name}.new")
     try:
-        new.write_text(text, "utf-8")
-        new.replace(path)
+        with changing(path.resolve()):
+            new.write_text(text, "utf-8")
+            new.replace(path)
     except OSError as error:
         raise AppError(f"{path.resolve()} cannot be written ({error.strerror}): go to a folder of yours") from error
     settings = load_settings()

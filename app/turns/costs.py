@@ -70,6 +70,7 @@ class Kind(StrEnum):
     JUDGE = "judge"
     READ = "read"  # a part of an answer while it is written
     ANSWER = "answer"  # all such parts
+    COMPARE = "compare"  # whole documents; their passages count as sentences
     ASK = "ask"  # from its first word to its last, the model's time included
     CHAT = "chat"
     SUGGEST = "suggest"  # questions, of which some are searched and read
@@ -88,6 +89,7 @@ COSTS = {
     Kind.JUDGE: Cost(0.02, passages=0.01),
     Kind.READ: Cost(0.02, sentence=0.05),
     Kind.ANSWER: Cost(0.5),
+    Kind.COMPARE: Cost(0.2, sentence=0.1),
     Kind.ASK: Cost(2.0),
     Kind.CHAT: Cost(5.0),
     Kind.SUGGEST: Cost(2.0),

@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from propcite.attribution.propositions import Splitter
     from propcite.attribution.question_parts import Answered, QuestionPart
     from propcite.attribution.questions.reader import QuestionReader
+    from propcite.attribution.versions.records import SentencePair, TextComparison
     from propcite.retrieval.encoding.encoder import Encoder
     from propcite.retrieval.errors import PropCiteError
     from propcite.retrieval.retriever import Retriever
@@ -78,6 +79,7 @@ _MODULES = {
     "attribution.propositions": ("Splitter",),
     "attribution.question_parts": ("Answered", "QuestionPart"),
     "attribution.questions.reader": ("QuestionReader",),
+    "attribution.versions.records": ("SentencePair", "TextComparison"),
     "retrieval.encoding.encoder": ("Encoder",),
     "retrieval.errors": ("PropCiteError",),
     "retrieval.retriever": ("Retriever",),
@@ -124,8 +126,10 @@ __all__ = [
     "Retriever",
     "Sentence",
     "SentenceCited",
+    "SentencePair",
     "Span",
     "Splitter",
+    "TextComparison",
     "TextDelta",
     "Verdict",
     "__version__",

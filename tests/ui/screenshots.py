@@ -1,6 +1,7 @@
 """Pictures of every view, wide and narrow, light and dark: python tests/ui/screenshots.py FOLDER [NAMES]
 
-`python tests/ui/screenshots.py docs ask-1280-light evidence-1280-light near-1280-dark` makes those of the README.
+`python tests/ui/screenshots.py docs ask-1280-light evidence-1280-light near-1280-dark` makes those of the README, with
+`review-1280-light` and `whole-1280-light` that of a draft under review, and of two documents compared whole.
 """
 
 from __future__ import annotations
@@ -14,16 +15,28 @@ from pathlib import Path
 
 from selenium import webdriver
 from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
 
 sys.path.append(str(Path(__file__).resolve().parents[1] / "support"))
 
-from browsing import browsing, inside, serving, wait_for
+from browsing import browsing, inside, serving, settle, wait_for
 
+from propcite.app.answering.pipeline import Pipeline
 from propcite.app.demo import DOCUMENTS, QUESTIONS
 from propcite.app.ingest.sources import gather
 from propcite.app.parts import Parts
+from propcite.app.reviewing.citing import Unpaced, cite_draft, kept_draft
+from propcite.app.reviewing.exports import cited_draft
+from propcite.app.reviewing.facts import make_decision
 from propcite.app.settings import load_settings
+from propcite.attribution.formats.reviewed.decisions import Choice
 
+DRAFT = """# Briefing on the works
+
+{} The Lantern Point flood barrier cost €212.4 million.
+
+The Lantern Point flood barrier was finished on 18 October 2024. It protects 40,000 homes.
+"""
 TEXT = (
     "Heron Bridge opens to the public on 28 May 2025. It is 96 metres long and 5.5 metres wide. "
     "The barrier is 6.4 metres high and was painted green by volunteers. What a fine city!"
@@ -43,6 +56,7 @@ def fill(data_dir: Path) -> dict[str, str]:
     cited = pipeline.cite(TEXT)
     library = parts.library
     library.note_failures(collection, {"/srv/locked.pdf": "locked.pdf is locked: save it without a password"})
+    draft = _review(parts, pipeline)
     document = library.find_document(collection, "engineering-note-14-barrier.pdf")
     return {
         "welcome": "/",
@@ -56,10 +70,41 @@ def fill(data_dir: Path) -> dict[str, str]:
         "search": "/search",
         "library": "/library",
         "compare": "/compare",
+        "whole": "/compare",
+        "review": f"/review?review={draft}",
         "settings": "/settings",
         "document": f"/library?document={document.id}",
         **_runs(parts),
     }
+
+
+def _review(parts: Parts, pipeline: Pipeline) -> str:
+    """A draft, cited, its first statement rejected.  -> its id"""
+    content = DRAFT.format(TEXT).encode()
+    info = parts.reviews.add(pipeline.collection, "briefing.md", content, len(content))
+    cite_draft(parts.reviews, info, lambda: kept_draft(parts, info), lambda: pipeline, Unpaced())
+    answer = cited_draft(parts, parts.reviews.find(info.id))
+    parts.reviews.decide(info.id, make_decision(answer, "1", Choice.REJECTED, note="The minutes say 14 May"))
+    return info.id
+
+
+def compare_whole(driver: webdriver.Chrome) -> None:
+    """Compare two versions of the budget."""
+
+    def chosen(title: str) -> bool:
+        options = driver.find_elements(By.CSS_SELECTOR, "[role=option]")
+        next(option for option in options if title in option.text).click()
+        return True
+
+    for side, title in (("left", "(DRAFT)"), ("right", "(FINAL)")):
+        field = wait_for(lambda side=side: driver.find_element(By.CSS_SELECTOR, f".st-key-{side}-documents input"))
+        field.send_keys("budget")
+        wait_for(lambda title=title: chosen(title))
+        field.send_keys(Keys.ESCAPE)
+        settle(driver)
+    driver.find_element(By.CSS_SELECTOR, ".st-key-compare button").send_keys(Keys.ENTER)
+    rows = wait_for(lambda: inside(driver, ".compared"))
+    driver.execute_script("arguments[0].scrollIntoView({block: 'center'})", rows[0])
 
 
 def _runs(parts: Parts) -> dict[str, str]:
@@ -94,6 +139,9 @@ def take(driver: webdriver.Chrome, address: str, name: str, folder: Path) -> Non
         "run": lambda: inside(driver, ".plot"),
         "compared": lambda: inside(driver, "table"),
         "item": lambda: inside(driver, ".item"),
+        "compare": lambda: driver.find_elements(By.CSS_SELECTOR, ".st-key-compare button"),
+        "whole": lambda: driver.find_elements(By.CSS_SELECTOR, ".st-key-compare button"),
+        "review": lambda: inside(driver, ".cited"),
         "welcome": lambda: driver.find_elements(By.CSS_SELECTOR, '[data-testid="stChatInput"]'),
     }
     wait_for(ready[name.split("-")[0]])
@@ -111,7 +159,9 @@ def take(driver: webdriver.Chrome, address: str, name: str, folder: Path) -> Non
     if name.startswith("search"):
         driver.find_element(By.CSS_SELECTOR, ".st-key-search-text input").send_keys("Who pays for it?\n")
         wait_for(lambda: inside(driver, ".source"))
-    browsing.settle(driver)
+    if name.startswith("whole"):
+        compare_whole(driver)
+    settle(driver)
     driver.implicitly_wait(0)
     driver.execute_async_script("setTimeout(arguments[0], 600)")
     driver.save_screenshot(str(folder / f"{name}.png"))

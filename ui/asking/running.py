@@ -9,6 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from secrets import token_hex
 from threading import Condition, Lock, Thread
+from typing import Protocol
 
 from propcite.app.answering.pipeline import Pipeline
 from propcite.app.answering.running import AnswerStream
@@ -129,6 +130,13 @@ class RunningAnswer:
             self._changed.notify_all()
 
 
+class Keeping(Protocol):
+    """Keeps an order while it is answered, for a server that ends before the answer."""
+
+    def keep(self, id_: str, order: Order) -> None: ...
+    def drop(self, id_: str) -> None: ...
+
+
 class RunningAnswers:
     """The answers that this process writes, and those that have just ended."""
 
@@ -142,8 +150,9 @@ class RunningAnswers:
         job: Job,
         open_pipeline: Callable[[], Pipeline],
         record: Callable[[str], None] = lambda _: None,
+        kept: Keeping | None = None,
     ) -> RunningAnswer:
-        """Start an answer, or return the one that is being written for the same order."""
+        """Start an answer, or return the one that is being written for the same order; it is `kept` until its end."""
         with self._lock:
             for one in self._known.values():
                 if one.order == order and not one.ended:
@@ -153,7 +162,15 @@ class RunningAnswers:
                 del self._known[id_]
             new = RunningAnswer(order, job)
             self._known[new.id] = new
-        Thread(target=new.write, args=(open_pipeline, record), name="propcite-answer", daemon=True).start()
+        if kept:
+            kept.keep(new.id, order)
+
+        def write() -> None:
+            new.write(open_pipeline, record)
+            if kept:
+                kept.drop(new.id)
+
+        Thread(target=write, name="propcite-answer", daemon=True).start()
         return new
 
     def find(self, id_: str, by: str) -> RunningAnswer | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import streamlit as st
@@ -13,6 +13,7 @@ from propcite.app.turns.costs import Kind
 from propcite.retrieval.errors import PropCiteError
 from propcite.ui import reader, session
 from propcite.ui.asking import errors, turns
+from propcite.ui.asking.interrupted import KeptOrders
 from propcite.ui.asking.progress import Steps
 from propcite.ui.asking.question_box import choose
 from propcite.ui.asking.running import Order, Question, RunningAnswer, RunningAnswers
@@ -23,11 +24,16 @@ from propcite.ui.words import EXTRACTIVE
 
 ASKING = "asking"  # in the address: the answer that is being written
 GONE = "The answer that was being written here is gone: the page's server was started again. Ask once more."
+INTERRUPTED = "The answer to “{question}” was interrupted: the page's server was started again."
 
 
 @st.cache_resource(show_spinner=False)
 def running_answers() -> RunningAnswers:
     return RunningAnswers()
+
+
+def kept_orders() -> KeptOrders:
+    return KeptOrders(session.parts().settings.data_dir)
 
 
 def begin(collection: CollectionInfo, question: Question, documents: Sequence[str]) -> None:
@@ -46,6 +52,7 @@ def begin(collection: CollectionInfo, question: Question, documents: Sequence[st
             admitted(Kind.ANSWER),
             open_pipeline,
             lambda answer_id: visitor.record(Action.ASKED, collection.name, answer_id),
+            kept_orders(),
         )
         open_running(one.id)
     except PropCiteError as error:
@@ -69,11 +76,34 @@ def opened() -> RunningAnswer | None:
     if one is None or not session.visitor().may(Scope.READ, one.order.collection):
         turns.start_conversation()
         if named:
-            st.warning(GONE, icon=":material/info:")
+            _show_gone(named)
         return None
     if not named:
         open_running(one.id)
     return one
+
+
+def _show_gone(id_: str) -> None:
+    """Say that an answer is gone, and offer to ask its question again where that was kept."""
+    order = kept_orders().find(id_, session.visitor().name)
+    if order is None or not session.visitor().may(Scope.READ, order.collection):
+        st.warning(GONE, icon=":material/info:")
+        return
+    st.warning(plain(INTERRUPTED.format(question=order.question.text)), icon=":material/info:")
+    with st.container(horizontal=True, gap="small", key="interrupted"):
+        st.button(
+            "Ask again", key="ask-interrupted", type="primary", icon=":material/refresh:",
+            on_click=_ask_again, args=(id_, order),
+        )  # fmt: skip
+        st.button("Forget it", key="forget-interrupted", type="tertiary", on_click=kept_orders().drop, args=(id_,))
+
+
+def _ask_again(id_: str, order: Order) -> None:
+    """Ask what was interrupted, over what it was asked; what it followed may have been deleted since."""
+    kept_orders().drop(id_)
+    follows = order.question.after and session.parts().library.has_answer(order.question.after)
+    st.session_state["next-collection"], st.session_state["documents"] = order.collection, list(order.documents)
+    choose(order.question if follows else replace(order.question, after=""))
 
 
 def follow(one: RunningAnswer) -> None:
@@ -112,20 +142,28 @@ def _quote(one: RunningAnswer, question: Question) -> None:
 
 
 def show_unfinished(collections: Sequence[CollectionInfo], shown: str = "") -> None:
-    """List in the sidebar what is being written and not shown; a click shows it."""
-    names = [collection.name for collection in collections]
-    others = [one for one in running_answers().unfinished(session.visitor().name, names) if one.id != shown]
+    """List in the sidebar what is being written and not shown, and what a restart interrupted; a click shows it."""
+    by, names = session.visitor().name, [collection.name for collection in collections]
+    running = {one.id: one.order for one in running_answers().unfinished(by, names)}
+    kept = kept_orders().of(by, names)
+    interrupted = {id_: order for id_, order in kept.items() if not running_answers().find(id_, by)}
+    _list("Being answered", "unfinished", ":material/hourglass_top:", running, shown)
+    _list("Interrupted", "interrupted-list", ":material/sync_problem:", interrupted, shown)
+
+
+def _list(title: str, key: str, icon: str, orders: Mapping[str, Order], shown: str) -> None:
+    others = {id_: order for id_, order in orders.items() if id_ != shown}
     if not others:
         return
-    listed = st.sidebar.container(gap=None, key="unfinished")
-    listed.caption("Being answered")
-    for one in others:
+    listed = st.sidebar.container(gap=None, key=key)
+    listed.caption(title)
+    for id_, order in others.items():
         listed.button(
-            plain(history_label_of(one.order.question.text, one.order.question.after)),
-            key=f"running-{one.id}",
+            plain(history_label_of(order.question.text, order.question.after)),
+            key=f"running-{id_}",
             type="tertiary",
-            icon=":material/hourglass_top:",
+            icon=icon,
             wrap=False,
             on_click=open_running,
-            args=(one.id,),
+            args=(id_,),
         )

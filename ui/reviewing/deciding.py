@@ -21,7 +21,7 @@ def show(info: ReviewInfo, one: DraftFact, words: str, go_on: Callable[[], None]
     """Show the decision on a statement of these words and the ways to change it; `go_on` is called after a decision."""
     about = f"{info.id}-{one.cited.id}"
     if one.decision:
-        st.success(plain(decision_line(one.decision)), icon=SIGNS[one.choice])
+        st.info(plain(decision_line(one.decision)), icon=SIGNS[one.choice])
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key="deciding"):
         for choice, label in ((Choice.ACCEPTED, "Accept"), (Choice.REJECTED, "Reject")):
             st.button(

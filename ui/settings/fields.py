@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import streamlit as st
 
@@ -19,11 +19,17 @@ def key(name: str) -> str:
     return f"{session.SETTING}{name}"
 
 
-def show(settings: Sequence[Setting], wrong: Mapping[str, str]) -> None:
+def show(settings: Sequence[Setting], wrong: Mapping[str, str], remove: Callable[[str], None]) -> None:
+    """Show a field for each; `remove` is called with the name of a hidden value that is to go."""
     for setting in settings:
         _refresh(setting)
         with st.container(gap="small"):
             _box(setting)
+            if setting.hidden and setting.is_set and not setting.fixed:
+                label = f"Remove the saved {setting.name}"
+                st.form_submit_button(
+                    plain(label), key=f"remove-{setting.name}", type="tertiary", on_click=remove, args=(setting.name,)
+                )
             if setting.name in wrong:
                 st.markdown(f":small[:red[{plain(wrong[setting.name])}]]")
             if setting.fixed:
@@ -98,7 +104,7 @@ def typed_texts(settings: Sequence[Setting]) -> dict[str, str]:
             hidden.pop(setting.name, None)
         if setting.name in hidden:
             texts[setting.name] = hidden[setting.name]
-        elif not setting.hidden and not hides(setting.name, ""):
+        elif text.strip() or not (setting.hidden or hides(setting.name, "")):
             texts[setting.name] = text
     return texts
 

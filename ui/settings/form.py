@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -44,10 +45,11 @@ def show(group: Group) -> None:
     said = _said(group)
     now = {one.name: one for one in settings_now(session.parts().settings, group.settings)}
     with st.form(f"settings-{group.name}", border=False):
-        fields.show([now[name] for name in group.main], said.wrong)
+        remove = partial(_remove, group)
+        fields.show([now[name] for name in group.main], said.wrong, remove)
         if group.more:
             with st.expander("More", expanded=any(name in said.wrong for name in group.more)):
-                fields.show([now[name] for name in group.more], said.wrong)
+                fields.show([now[name] for name in group.more], said.wrong, remove)
         if group.name == "judge":
             st.text_area("A sentence of a source, to try", SENTENCE, key="try-sentence", height=80)
             st.text_area("A claim, to try", CLAIM, key="try-claim", height=80)
@@ -97,14 +99,35 @@ def _save(group: Group) -> None:
         return
     try:
         check_parts(typed.settings)
-        place = write_changes(typed.changes)
     except PropCiteError as error:
         _say(group, Said(changes=typed.changes, error=str(error)))
         return
-    session.visitor().record(Action.CHANGED_SETTINGS, subject=", ".join(typed.changes))
+    if _write(group, typed.changes):
+        fields.forget(settings_now(load_settings(), group.settings))
+
+
+def _write(group: Group, changes: Mapping[str, Any]) -> bool:
+    """Write changes, and return whether they are written; what went wrong is said."""
+    try:
+        place = write_changes(changes)
+    except PropCiteError as error:
+        _say(group, Said(changes=changes, error=str(error)))
+        return False
+    session.visitor().record(Action.CHANGED_SETTINGS, subject=", ".join(changes))
     session.take_up_settings()
-    fields.forget(settings_now(load_settings(), group.settings))
-    _say(group, Said(changes=typed.changes, done=f"Saved in {place}. {takes_effect(typed.changes)}"))
+    _say(group, Said(changes=changes, done=f"Saved in {place}. {takes_effect(changes)}"))
+    return True
+
+
+def _remove(group: Group, name: str) -> None:
+    """Take a hidden value out of the file; what else was typed stays typed."""
+
+    def act(_: Group) -> None:
+        settings = settings_now(load_settings(), [name])
+        fields.forget(settings)
+        _write(group, {name: None})
+
+    _pressed(group, act)
 
 
 def _forget(group: Group) -> None:

@@ -1,30 +1,19 @@
-"""Ask two documents, or two versions of one, the same question, and see what they say side by side."""
+"""Ask two documents, or two versions of one, the same question, or compare them whole, side by side."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
-
 import streamlit as st
 
-from propcite.app.comparing import check_sides, compare
 from propcite.app.library.selection import selected_documents
-from propcite.app.library.store import Action, CollectionInfo, Scope
-from propcite.app.turns.costs import Kind
-from propcite.attribution.citing.comparing import Comparison
-from propcite.attribution.formats.comparison import counts_line, no_answer_line, to_html, to_markdown
+from propcite.app.library.store import CollectionInfo
 from propcite.ui import session
-from propcite.ui.clickable import show_passages
-from propcite.ui.compared import comparison_html
-from propcite.ui.people.turns import in_turns
-from propcite.ui.render import plain
+from propcite.ui.comparing import answers, texts
+from propcite.ui.comparing.running import RunningComparison
 
 SIDES = ("left", "right")
 CONDITION = "Documents that match, such as source~2023"
-OFFERED: tuple[tuple[str, str, str, Callable[[Comparison, tuple[str, str]], str]], ...] = (
-    ("Markdown", "comparison.md", "text/markdown", to_markdown),
-    ("HTML", "comparison.html", "text/html", to_html),
-)
+QUESTION = "What do you want to know of both? Leave it empty to compare them whole"
+LAST = "comparison"  # of the session: the collection, the names of both sides, and what is shown
 
 
 def choose_sides(collection: CollectionInfo) -> list[list[str]]:
@@ -44,34 +33,19 @@ def choose_sides(collection: CollectionInfo) -> list[list[str]]:
     return chosen
 
 
-def compare_sides(collection: CollectionInfo, question: str, left: list[str], right: list[str]) -> Comparison:
-    asking, library = session.visitor(), session.parts().library
-    asking.require(Scope.READ, collection.name)
-    check_sides(library, collection, left, right)
-    one, other = (session.pipeline(collection, documents) for documents in (left, right))
-    with in_turns(Kind.ANSWER), st.spinner("Both sides are asked…"):
-        found = compare(one, other, question)
-    for answer in (found.left, found.right):
-        asking.record(Action.ASKED, collection.name, answer.id)
-    return found
+def begin(collection: CollectionInfo, question: str, left: list[str], right: list[str]) -> None:
+    """Ask both sides, or begin to compare them whole, in place of what is shown."""
+    _stop_last()
+    names = session.names_of(collection, left), session.names_of(collection, right)
+    is_asked = bool(question.strip())
+    found = answers.ask_both(collection, question, left, right) if is_asked else texts.begin(collection, left, right)
+    st.session_state[LAST] = (collection.name, names, found)
 
 
-def show_comparison(comparison: Comparison, names: tuple[str, str]) -> None:
-    st.subheader(plain(comparison.question), anchor=False)
-    if line := no_answer_line(comparison, names):
-        st.info(plain(line), icon=":material/search_off:")
-    if not comparison.rows:
-        return
-    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        st.caption(plain(counts_line(comparison)), width="content")
-        for name, file, kind, write in OFFERED:
-            data = partial(write, comparison, names)
-            st.download_button(name, data, file, kind, key=f"save-{file}", type="tertiary", on_click="ignore")
-    rows = [side for row in comparison.rows for side in (row.left, row.right) if side]
-    cited = [citation.evidence for side in rows for citation in side.fact.citations]
-    ids = {evidence.passage.document_id for evidence in [*cited, *(e for side in rows for e in side.evidence)]}
-    sources = session.parts().library.sources(ids)
-    show_passages(comparison_html(comparison, names, sources, session.views(sources)), key="compared")
+def _stop_last() -> None:
+    kept = st.session_state.pop(LAST, None)
+    if kept and isinstance(kept[2], RunningComparison):
+        kept[2].stop()
 
 
 def show() -> None:
@@ -79,18 +53,17 @@ def show() -> None:
     collection = session.filled(session.choose_collection())
     if collection is None:
         return
-    st.markdown("Ask two documents, or two versions of one, the same: what both say, where they differ.")
+    st.markdown("Two documents, or two versions of one: what both say, where they differ, what only one says.")
     left, right = choose_sides(collection)
-    question = st.text_input("Question", key="compared-question", placeholder="What do you want to know of both?")
-    if st.button(
-        "Compare", key="compare", type="primary", icon=":material/compare_arrows:", disabled=not question.strip()
-    ):
+    question = st.text_input("Question", key="compared-question", placeholder=QUESTION)
+    if st.button("Compare", key="compare", type="primary", icon=":material/compare_arrows:"):
         with session.showing_errors():
-            found = compare_sides(collection, question, left, right)
-            names = session.names_of(collection, left), session.names_of(collection, right)
-            st.session_state["comparison"] = (collection.name, names, found)
-    if (kept := st.session_state.get("comparison")) and kept[0] == collection.name:
-        show_comparison(kept[2], kept[1])
+            begin(collection, question, left, right)
+    if (kept := st.session_state.get(LAST)) and kept[0] == collection.name:
+        if isinstance(kept[2], RunningComparison):
+            texts.show(kept[2], kept[1])
+        else:
+            answers.show(kept[2], kept[1])
 
 
 if __name__ == "__main__":

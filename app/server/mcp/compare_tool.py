@@ -1,4 +1,4 @@
-"""The tool that asks two documents, or two groups of documents, the same question."""
+"""The tool that compares two documents, or two groups of them: by one question, or whole."""
 
 from __future__ import annotations
 
@@ -14,18 +14,25 @@ from propcite.app.server.mcp.results import Quote, Results
 from propcite.app.server.mcp.running import Call
 from propcite.app.server.mcp.tool import Tool
 from propcite.app.server.mcp.wording import indented, source_line
-from propcite.app.server.routes.compare import compared
-from propcite.app.server.schemas import MAX_TEXT, CompareRequest, NonBlankText, Text
+from propcite.app.server.routes.compare import compared, compared_whole
+from propcite.app.server.schemas import MAX_TEXT, CompareRequest, Text
 from propcite.attribution.citations import Evidence
 from propcite.attribution.citing.comparing import ComparedFacts, Comparison, Relation
 from propcite.attribution.formats.comparison import RELATION_SIGNS, counts_line, no_answer_line, relation_line, words_of
+from propcite.attribution.formats.text_comparison import pair_line, text_counts_line
+from propcite.attribution.versions.records import SentencePair, TextComparison
+from propcite.retrieval.index import ProgressReport
 
+MAX_ROWS = 200  # of a comparison of whole documents
+LEFT_OUT = "{number:,} more rows are left out: ask a question, or compare parts"
 MAX_NAME = 200  # characters of the documents' names that stand for a side
 Side = Annotated[list[Text], Field(min_length=1, max_length=100)]
 
 
 class CompareArguments(Arguments):
-    question: NonBlankText = Field(max_length=MAX_TEXT, description="One question, in full words, for both sides.")
+    question: Text = Field(
+        "", max_length=MAX_TEXT, description="One question for both sides; without it all they say is compared."
+    )
     left: Side = Field(description="One document, or several, by id, source or file name.")
     right: Side = Field(description="The document, or the documents, of the other side.")
     collection: Collection = ""
@@ -48,7 +55,7 @@ class ComparedRow(BaseModel):
 
 
 class SideAnswer(BaseModel):
-    """The kept answer of a side; `abstained` if its documents hold no answer."""
+    """The kept answer of a side; `abstained` if its documents hold no answer.  Without a question it is empty."""
 
     documents: str
     id: str
@@ -70,11 +77,25 @@ class CompareResult(BaseModel):
 async def compare(call: Call, given: CompareArguments) -> CompareResult:
     name = await asyncio.to_thread(call.collection, given.collection)
     await call.models()
-    await call.report(0.0, None, "asking both sides")
     body = CompareRequest(collection=name, question=given.question, left=given.left, right=given.right)
-    found = await compared(call.access, body)
     results = Results(call.service.parts.library, name)
-    return await asyncio.to_thread(_result, results, found, (_named(given.left), _named(given.right)))
+    names = _named(given.left), _named(given.right)
+    if not given.question.strip():
+        texts = await compared_whole(call.access, body, _reporting(call))
+        return await asyncio.to_thread(_whole, results, texts, names)
+    await call.report(0.0, None, "asking both sides")
+    found = await compared(call.access, body)
+    return await asyncio.to_thread(_result, results, found, names)
+
+
+def _reporting(call: Call) -> ProgressReport:
+    """Return what a thread may call to report progress to the client."""
+    loop = asyncio.get_running_loop()
+
+    def report(step: str, share: float) -> None:
+        loop.call_soon_threadsafe(lambda: asyncio.ensure_future(call.report(share, 1.0, step.lower())))
+
+    return report
 
 
 def compare_text(result: CompareResult) -> str:
@@ -84,7 +105,7 @@ def compare_text(result: CompareResult) -> str:
     for row in result.rows:
         sides = [_side_text(name, side) for name, side in zip(names, (row.left, row.right), strict=True)]
         rows.append("\n".join([f"{RELATION_SIGNS[Relation(row.relation)]} {row.meaning}", *filter(None, sides)]))
-    return "\n\n".join([result.question, *rows, result.summary, *result.notes])
+    return "\n\n".join([*filter(None, [result.question]), *rows, result.summary, *result.notes])
 
 
 def _result(results: Results, found: Comparison, names: tuple[str, str]) -> CompareResult:
@@ -108,6 +129,30 @@ def _result(results: Results, found: Comparison, names: tuple[str, str]) -> Comp
         rows=[_row(results, row, names) for row in found.rows],
         notes=[silent] if silent else [],
     )
+
+
+def _whole(results: Results, found: TextComparison, names: tuple[str, str]) -> CompareResult:
+    """Return what differs between whole documents; what is the same is counted."""
+    sides = [SideAnswer(documents=name, id="", uri="", text="", abstained=False) for name in names]
+    pairs = [pair for pair in found.pairs if not pair.is_copy]
+    more = len(pairs) - MAX_ROWS
+    return CompareResult(
+        question="",
+        collection=results.collection,
+        summary=text_counts_line(found, names),
+        left=sides[0],
+        right=sides[1],
+        rows=[_changed_row(results, pair, names) for pair in pairs[:MAX_ROWS]],
+        notes=[LEFT_OUT.format(number=more)] if more > 0 else [],
+    )
+
+
+def _changed_row(results: Results, pair: SentencePair, names: tuple[str, str]) -> ComparedRow:
+    left, right = (
+        SideResult(fact="", words=_quotes(results, [sentence] if sentence else []))
+        for sentence in (pair.left, pair.right)
+    )
+    return ComparedRow(relation=pair.relation.value, meaning=pair_line(pair, names), left=left, right=right)
 
 
 def _row(results: Results, row: ComparedFacts, names: tuple[str, str]) -> ComparedRow:
@@ -137,8 +182,8 @@ TOOLS = (
         "Compare documents",
         "Ask two documents, two versions of one, or two groups of documents the same question, and see each fact side"
         " by side: what both say, where they differ, what only one says, with the exact words of both. Use it where the"
-        " user wants to know how documents differ. Quote the words of both sides with their sources. Both answers are"
-        " kept.",
+        " user wants to know how documents differ. Without a question they are compared whole, sentence by sentence:"
+        " for versions of one document. Quote the words of both sides with their sources. Answers are kept.",
         CompareArguments,
         CompareResult,
         compare,

@@ -51,5 +51,5 @@ def decision_line(decision: Decision) -> str:
     by = f" by {one_line(decision.by)}" if decision.by else ""
     at = f" on {decision.at:%d %B %Y}".replace(" 0", " ") if decision.at else ""
     words = f" to: “{one_line(decision.words)}”" if decision.choice is Choice.CHANGED else ""
-    note = f" Note: {one_line(decision.note)}" if decision.note else ""
+    note = f"{'' if words else '.'} Note: {one_line(decision.note)}" if decision.note else ""
     return f"{_SAID[decision.choice]}{by}{at}{words}{note}"

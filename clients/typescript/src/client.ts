@@ -12,6 +12,7 @@ import type {
   Collection,
   DocumentInfo,
   Comparison,
+  TextComparison,
   DocumentOverview,
   Explanation,
   Feedback,
@@ -187,6 +188,15 @@ export class Client {
     { signal, collection }: InCollection = {},
   ): Promise<Comparison> {
     return this.#post("/v1/compare", { question, left, right, ...this.#within({ collection }) }, signal);
+  }
+
+  /** Compare two documents whole, sentence by sentence: what is the same, what changed, what only one says. */
+  compareDocuments(
+    left: string[],
+    right: string[],
+    { signal, collection }: InCollection = {},
+  ): Promise<TextComparison> {
+    return this.#post("/v1/compare", { left, right, ...this.#within({ collection }) }, signal);
   }
 
   /** Return which words of a stored answer's fact matched which words of its source. */

@@ -119,7 +119,8 @@ export interface paths {
          * Compare Documents
          * @description Ask two documents, or two versions of one, the same: what both say, where they differ, what only one says.
          *
-         *     Both answers are stored.
+         *     Both answers are stored.  Without a question the documents are compared whole, sentence by sentence, and nothing is
+         *     stored.
          */
         post: operations["compare_documents"];
         delete?: never;
@@ -1380,7 +1381,7 @@ export interface components {
         };
         /**
          * CompareRequest
-         * @description A question for two selections of documents of a collection.
+         * @description Two selections of documents of a collection, and a question for both; without one they are compared whole.
          */
         CompareRequest: {
             /**
@@ -1395,9 +1396,11 @@ export interface components {
             collection?: string | null;
             /**
              * Question
+             * @description without one, the sentences of both sides are compared
+             * @default
              * @example When must receipts be handed in?
              */
-            question: string;
+            question?: string;
             /**
              * Left
              * @description documents by id, source or file name
@@ -1445,6 +1448,18 @@ export interface components {
             relation: "agrees" | "partly" | "differs" | "alone";
             left: components["schemas"]["ComparedFactJson"] | null;
             right: components["schemas"]["ComparedFactJson"] | null;
+        };
+        /**
+         * ComparedSentenceJson
+         * @description A sentence of a side; `changed` are the places in its passage whose words the other side's sentence lacks.
+         */
+        ComparedSentenceJson: {
+            evidence: components["schemas"]["EvidenceJson"];
+            /** Changed */
+            changed: [
+                number,
+                number
+            ][];
         };
         /**
          * ComparisonJson
@@ -2532,6 +2547,25 @@ export interface components {
             /** Propositions */
             propositions: components["schemas"]["PropositionJson"][];
         };
+        /**
+         * SentencePairJson
+         * @description A sentence of each side, or of one.
+         *
+         *     `copy` says that both have the same words, `moved` that they stand at another place among their neighbours.
+         */
+        SentencePairJson: {
+            /**
+             * Relation
+             * @enum {string}
+             */
+            relation: "agrees" | "partly" | "differs" | "alone";
+            /** Copy */
+            copy: boolean;
+            /** Moved */
+            moved: boolean;
+            left: components["schemas"]["ComparedSentenceJson"] | null;
+            right: components["schemas"]["ComparedSentenceJson"] | null;
+        };
         /** SourceSentenceJson */
         SourceSentenceJson: {
             /** Start */
@@ -2601,6 +2635,18 @@ export interface components {
             collection: string;
             /** Questions */
             questions: components["schemas"]["SuggestedQuestion"][];
+        };
+        /**
+         * TextComparisonJson
+         * @description Two texts sentence by sentence, in the order of the left one.
+         */
+        TextComparisonJson: {
+            /** Pairs */
+            pairs: components["schemas"]["SentencePairJson"][];
+            /** Left Passages */
+            left_passages: components["schemas"]["PassageJson"][];
+            /** Right Passages */
+            right_passages: components["schemas"]["PassageJson"][];
         };
         /**
          * Unit
@@ -3120,7 +3166,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ComparisonJson"];
+                    "application/json": components["schemas"]["ComparisonJson"] | components["schemas"]["TextComparisonJson"];
                 };
             };
             /** @description No key, or an unknown one */

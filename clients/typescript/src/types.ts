@@ -29,6 +29,7 @@ export type AnswerList = Schemas["AnswerList"];
 export type Feedback = Schemas["Feedback"];
 export type DocumentOverview = Schemas["DocumentOverview"];
 export type Comparison = Schemas["ComparisonJson"];
+export type TextComparison = Schemas["TextComparisonJson"];
 export type SuggestedQuestion = Schemas["SuggestedQuestion"];
 export type Note = Schemas["StoredNote"];
 export type Review = Schemas["Review"];

@@ -125,6 +125,10 @@ test("two documents are compared", async () => {
   const compared = await client.compare(question, ["after-30.txt"], ["after-14.txt"], { collection: "policies" });
   assert.deepEqual(compared.facts.map((row) => row.relation), ["differs"]);
   assert.equal(compared.facts[0]!.left!.evidence[0]!.quote, content(14));
+  const whole = await client.compareDocuments(["after-30.txt"], ["after-14.txt"], { collection: "policies" });
+  const pair = whole.pairs[0]!;
+  const words = (side: typeof pair.left) => side!.changed.map(([from, to]) => content(30).slice(from, to));
+  assert.deepEqual([pair.relation, pair.copy, words(pair.left)], ["differs", false, ["30"]]);
   await client.removeCollection("policies");
 });
 

@@ -1,4 +1,4 @@
-"""Compare two documents of a collection: by the command, over HTTP, and with every kind of wrong input."""
+"""Compare two documents of a collection, by a question or whole: the command, HTTP, wrong input of each kind."""
 
 from __future__ import annotations
 
@@ -9,8 +9,11 @@ import httpx
 import pytest
 from commanded import Propcite
 
+from propcite.app.errors import AppError
 from propcite.attribution.citing.comparing import Relation
 from propcite.attribution.formats.json.comparisons import read_comparison
+from propcite.attribution.formats.json.text_comparisons import read_text_comparison
+from propcite.attribution.versions.records import TextComparison
 from propcite.client import Client
 
 EARLIER = "# Travel policy 2023\n\nReceipts must be handed in within 30 days. Meals are paid up to 40 euros per day.\n"
@@ -80,8 +83,50 @@ def test_the_route_and_the_client(serve: Callable[..., str]) -> None:
         ({"left": []}, 422),
         ({"right": ["nothing.md"]}, 404),
         ({"right": body["left"]}, 400),
-        ({"question": " "}, 422),
         ({"collection": "nothing"}, 404),
     ):
         response = httpx.post(f"{address}/v1/compare", json={**body, **wrong})
         assert response.status_code == status, (wrong, response.text)
+
+
+def relations(compared: TextComparison) -> list[tuple[str, str, str]]:
+    return [
+        (pair.relation.value, *(side.quote if side else "" for side in (pair.left, pair.right)))
+        for pair in compared.pairs
+    ]
+
+
+WHOLE = [
+    ("differs", "Travel policy 2023", "Travel policy 2025"),
+    ("differs", "Receipts must be handed in within 30 days.", "Receipts must be handed in within 14 days."),
+    ("alone", "Meals are paid up to 40 euros per day.", ""),
+    ("alone", "", "Rail travel is preferred below four hours."),
+]
+
+
+def test_without_a_question_the_command_compares_all_sentences(policies: Propcite, tmp_path: Path) -> None:
+    said = policies("compare", "policy_2023.md", "policy_2025.md")
+    assert said.code == 0
+    assert "Only policy_2025.md says this" in said.out
+    assert "2 different, 1 only in policy_2023.md, 1 only in policy_2025.md" in " ".join(said.err.split())
+    sides = ("--left", "policy_2023.md", "--right", "policy_2025.md")
+    assert relations(read_text_comparison(policies("compare", *sides, "--json").out)) == WHOLE
+    for name in ("table.md", "table.html"):
+        assert policies("compare", *sides, "--out", str(tmp_path / name)).code == 0
+        assert "Rail travel is preferred below four hours." in (tmp_path / name).read_text()
+    assert policies("list", "--answers", "--json").json == []
+    alone = policies("compare", "policy_2023.md")
+    assert (alone.code, "propcite compare A B" in alone.err) == (2, True)
+    asked = policies("compare", "policy_2023.md", "policy_2025.md", "--question", QUESTION, "--json")
+    assert read_comparison(asked.out).question == QUESTION
+
+
+def test_the_route_compares_all_sentences_without_a_question(serve: Callable[..., str]) -> None:
+    address = serve({"travel": FILES})
+    with Client(address, collection="travel") as client:
+        assert relations(client.compare_documents(["policy_2023.md"], ["policy_2025.md"])) == WHOLE
+        with pytest.raises(AppError, match="compare_documents"):
+            client.compare(" ", ["policy_2023.md"], ["policy_2025.md"])
+        assert not client.list_answers().items
+    body = {"collection": "travel", "left": ["policy_2023.md"], "right": ["policy_2023.md"]}
+    assert httpx.post(f"{address}/v1/compare", json=body).status_code == 400

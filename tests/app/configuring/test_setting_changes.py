@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
 
 import pytest
+from filelock import FileLock
 
+from propcite.app.configuring import toml_file
 from propcite.app.configuring.changing import OTHER_SERVER, check_parts, take, value_of, without_hidden
 from propcite.app.configuring.groups import GROUPS
 from propcite.app.configuring.origins import Origin, Setting, settings_now
@@ -66,6 +70,47 @@ def test_what_is_hidden_is_only_said_to_be_set(monkeypatch: pytest.MonkeyPatch) 
         assert SECRET not in repr(now(name))
     assert SECRET not in repr(settings_now(load_settings()))
     assert without_hidden(f"the key {SECRET} is wrong", load_settings()) == "the key … is wrong"
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [{"api_key": SECRET}, {"headers": {"Authorization": f"Bearer {SECRET}"}}, {"list": [{"accessToken": [SECRET]}]}],
+)
+def test_a_key_inside_a_table_is_hidden_like_any_other(fields: dict[str, object]) -> None:
+    write_changes({"extra_body": fields})
+    assert FILE.stat().st_mode & 0o777 == 0o600
+    assert now("extra_body").shown == "set"
+    assert SECRET not in repr(settings_now(load_settings()))
+    assert SECRET not in lines_to_copy({"extra_body": fields})
+    assert SECRET not in without_hidden(f"it refuses Bearer {SECRET} and {SECRET}", load_settings())
+    assert take({"extra_body": '{"top_k": 3}'}).changes == {"extra_body": {"top_k": 3}}
+
+
+def test_a_table_with_a_key_that_is_no_json_is_not_quoted() -> None:
+    [line] = take({"extra_body": f"{{api_key: '{SECRET}'}}"}).wrong.values()
+    assert SECRET not in line
+
+
+def test_a_saved_key_does_not_go_where_its_default_is_typed() -> None:
+    FILE.write_text(f'llm_key = "{SECRET}"\n')
+    typed = take({"llm_key": " none ", "seed": "3"})
+    assert typed.changes == {"seed": 3}
+    assert "Remove" in typed.wrong["llm_key"]
+    assert typed.settings.llm_key == SECRET
+    FILE.unlink()
+    assert take({"llm_key": "none"}).changes == take({"llm_key": "none"}).wrong == {}
+
+
+def test_one_process_at_a_time_changes_the_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    add = "from propcite.app.configuring.toml_file import write_changes as w\nfor n in range(20): "
+    writers = [f"{add}w({{'extra_body': {{'top_k': n}}, '{name}': n}})" for name in ("seed", "max_tokens")]
+    both = [subprocess.Popen([sys.executable, "-c", writer]) for writer in writers]
+    assert [process.wait(120) for process in both] == [0, 0]
+    assert tomllib.loads(FILE.read_text()) == {"extra_body": {"top_k": 19}, "seed": 19, "max_tokens": 19}
+    monkeypatch.setattr(toml_file, "PATIENCE_S", 0.1)
+    with FileLock(".propcite.toml.lock"), pytest.raises(AppError, match="being changed by another process: try again"):
+        write_changes({"seed": 1})
+    assert load_settings().seed == 19
 
 
 def test_a_wrong_value_of_a_hidden_setting_is_not_quoted() -> None:

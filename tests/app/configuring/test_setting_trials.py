@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import logging
+import threading
 import time
+from threading import Event
+from unittest.mock import Mock
 
 import pytest
 from scripted_llm import Reply, ScriptedLlm, error, free_url
@@ -12,6 +15,7 @@ from propcite.app.configuring import trying
 from propcite.app.configuring.trying import CLAIM, NO_MODEL, SENTENCE, Trial
 from propcite.app.parts import Parts
 from propcite.app.settings import Settings, load_settings
+from propcite.attribution.judges import Judge
 from propcite.retrieval.encoding.encoder import Encoder
 
 SECRET = "sk-very-secret"
@@ -100,6 +104,37 @@ def test_a_claim_is_judged_by_a_sentence(encoder: Encoder) -> None:
     assert "similarity" in judged(encoder, SENTENCE, CLAIM, judge="none").result
     assert "nothing to judge" in judged(encoder, SENTENCE, " ").error
     assert "PROPCITE_LLM_URL" in judged(encoder, SENTENCE, CLAIM, judge="llm").error
+
+
+def test_a_silent_judge_is_left_at_once() -> None:
+    with ScriptedLlm(Reply("{}", delay=20)) as llm:
+        parts = Parts(load_settings(judge="llm", judge_model="m", llm_url=llm.base_url, llm_timeout=300))
+        trial = Trial(parts.settings, trying.judge(parts, SENTENCE, CLAIM))
+        while not llm.requests:
+            time.sleep(0.01)
+        trial.stop()
+        assert ended(trial).error == "you stopped it"
+        assert llm.num_in_flight  # the server has not replied yet
+        assert "propcite-trial" not in [thread.name for thread in threading.enumerate()]
+
+
+def test_a_judge_that_was_stopped_while_it_loads_judges_nothing() -> None:
+    parts, loading, going_on = Parts(load_settings()), Event(), Event()
+
+    class Slow(Parts):
+        @property
+        def judge(self) -> Judge:
+            loading.set()
+            assert going_on.wait(PATIENCE_S)
+            raise_if_judged = Mock(spec=["judge", "name"])
+            raise_if_judged.judge.side_effect = AssertionError("it judges")
+            return raise_if_judged
+
+    trial = Trial(parts.settings, trying.judge(Slow(parts.settings), SENTENCE, CLAIM))
+    assert loading.wait(PATIENCE_S)
+    trial.stop()
+    going_on.set()
+    assert ended(trial).error == "you stopped it"
 
 
 def test_an_encoder_says_what_it_makes_of_a_passage(encoder: Encoder) -> None:

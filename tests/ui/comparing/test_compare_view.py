@@ -1,9 +1,11 @@
-"""The view that compares documents: chosen, asked, wrong, and read by key and screen reader in a real browser."""
+"""The view that compares documents: by a question, whole, wrong input, by key and screen reader in a real browser."""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from threading import Event
 
 import browsing
 import pytest
@@ -18,10 +20,16 @@ import propcite.ui
 from propcite.app.ingest.sources import Upload
 from propcite.app.parts import Parts
 from propcite.app.settings import load_settings
+from propcite.attribution.versions import comparing
+from propcite.attribution.versions.records import TextComparison
+from propcite.retrieval.interrupting import check_interrupt
+from propcite.ui.comparing import texts
+from propcite.ui.comparing.running import RunningComparison
 
 MAIN = Path(propcite.ui.__file__).parent / "main.py"
-EARLIER = "# Policy 2023\n\nReceipts must be handed in within 30 days. Meals are paid up to 40 euros per day.\n"
-LATER = "# Policy 2025\n\nReceipts must be handed in within 14 days. Rail travel is preferred below four hours.\n"
+OFFICE = "The office is in Bergen."
+EARLIER = f"# Policy 2023\n\nReceipts must be handed in within 30 days. Meals are paid up to 40 euros per day. {OFFICE}"
+LATER = f"# Policy 2025\n\nReceipts must be handed in within 14 days. Trains are preferred below four hours. {OFFICE}"
 QUESTION = "When must receipts be handed in?"
 
 
@@ -65,6 +73,13 @@ def asked(test: AppTest, question: str, left: list[str], right: list[str]) -> Ap
     return test
 
 
+def finished(test: AppTest) -> AppTest:
+    """The page once the comparison in work has ended."""
+    running: RunningComparison = test.session_state["comparison"][2]
+    wait_for(lambda: running.ended)
+    return test.run()
+
+
 def choose(driver: Chrome, title: str) -> bool:
     """Choose the document of this title among those on offer; the list is drawn again while one types."""
     options = driver.find_elements(By.CSS_SELECTOR, "[role=option]")
@@ -73,20 +88,63 @@ def choose(driver: Chrome, title: str) -> bool:
     return True
 
 
-def test_without_a_question_there_is_nothing_to_press(page: Callable[[], AppTest]) -> None:
-    assert page().button(key="compare").disabled
+def choose_both(driver: Chrome, address: str) -> None:
+    """Open the view and choose the policy of 2023 on the left, that of 2025 on the right."""
+    driver.get(f"{address}/compare")
+    for side, title in (("left", "2023"), ("right", "2025")):
+        place = f".st-key-{side}-documents"
+        field = wait_for(lambda place=place: driver.find_element(By.CSS_SELECTOR, f"{place} input"))
+        field.send_keys(title)
+        wait_for(lambda title=title: choose(driver, title))
+        wait_for(lambda place=place, title=title: title in driver.find_element(By.CSS_SELECTOR, place).text)
+        field.send_keys(Keys.ESCAPE)
+    browsing.settle(driver)
 
 
 @pytest.mark.parametrize(
     ("left", "right", "line"),
     [([], ["later.md"], "documents on both sides"), (["later.md"], ["later.md"], "both sides name the same documents")],
 )
+@pytest.mark.parametrize("question", [QUESTION, ""])
 def test_wrong_sides_are_said_and_nothing_typed_is_lost(
-    page: Callable[[], AppTest], left: list[str], right: list[str], line: str
+    page: Callable[[], AppTest], left: list[str], right: list[str], line: str, question: str
 ) -> None:
-    test = asked(page(), QUESTION, left, right)
+    test = asked(page(), question, left, right)
     assert line in test.error[0].value
-    assert test.text_input(key="compared-question").value == QUESTION
+    assert test.text_input(key="compared-question").value == question
+
+
+def test_documents_too_long_to_be_compared_whole_say_what_to_do(
+    page: Callable[[], AppTest], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(comparing, "MAX_SENTENCES", 1)
+    test = finished(asked(page(), "", ["earlier.md"], ["later.md"]))
+    assert "the left text has 4 sentences" in test.error[0].value
+    assert "ask a question" in test.error[0].value
+
+
+def test_a_comparison_of_whole_documents_can_be_stopped(
+    page: Callable[[], AppTest], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun, going_on = Event(), Event()
+
+    def slow(*_: object) -> TextComparison:
+        begun.set()
+        while not going_on.is_set():
+            check_interrupt()
+            time.sleep(0.02)
+        raise AssertionError("nobody stopped it")
+
+    monkeypatch.setattr(texts, "compare_whole", slow)
+    test = asked(page(), "", ["earlier.md"], ["later.md"])
+    try:
+        assert begun.wait(60)
+        assert "Getting ready" in test.get("progress")[0].proto.text
+        test.button(key="stop-comparison").click().run()
+        test = finished(test)
+        assert [error.value for error in test.error] == ["You stopped the comparison\\."]
+    finally:
+        going_on.set()
 
 
 def test_a_question_without_an_answer_says_so(page: Callable[[], AppTest]) -> None:
@@ -100,14 +158,7 @@ def test_a_question_without_an_answer_says_so(page: Callable[[], AppTest]) -> No
 @pytest.mark.parametrize(("width", "dark"), [(1280, False), (390, True)])
 def test_two_documents_are_compared(data_dir: Path, tmp_path: Path, width: int, dark: bool) -> None:
     with browsing.serving(data_dir) as address, browsing.browsing(width, 1000, dark=dark) as driver:
-        driver.get(f"{address}/compare")
-        for side, title in (("left", "2023"), ("right", "2025")):
-            place = f".st-key-{side}-documents"
-            field = wait_for(lambda place=place: driver.find_element(By.CSS_SELECTOR, f"{place} input"))
-            field.send_keys(title)
-            wait_for(lambda title=title: choose(driver, title))
-            wait_for(lambda place=place, title=title: title in driver.find_element(By.CSS_SELECTOR, place).text)
-            field.send_keys(Keys.ESCAPE)
+        choose_both(driver, address)
         field = driver.find_element(By.CSS_SELECTOR, ".st-key-compared-question input")
         field.send_keys(QUESTION, Keys.ENTER)
         button = wait_for(lambda: driver.find_element(By.CSS_SELECTOR, ".st-key-compare button:enabled"))
@@ -125,3 +176,34 @@ def test_two_documents_are_compared(data_dir: Path, tmp_path: Path, width: int, 
         assert "cited=" in link
         wide = driver.execute_script("return document.documentElement.scrollWidth - innerWidth")
         assert wide <= 0
+
+
+@pytest.mark.browser
+@pytest.mark.skipif(not browsing.there(), reason=browsing.MISSING)
+@pytest.mark.parametrize(("width", "dark"), [(1280, True), (390, False)])
+def test_two_documents_are_compared_whole(data_dir: Path, tmp_path: Path, width: int, dark: bool) -> None:
+    with browsing.serving(data_dir) as address, browsing.browsing(width, 1000, dark=dark) as driver:
+        choose_both(driver, address)
+        stop = ".st-key-stop-comparison"
+        browsing.press(
+            driver,
+            ".st-key-compare button",
+            lambda: inside(driver, ".compared") or driver.find_elements(By.CSS_SELECTOR, stop),
+            by_key=True,
+        )
+        wait_for(lambda: inside(driver, ".compared"))
+        assert [row.text.split("\n")[0][2:] for row in inside(driver, ".compared")] == [
+            "They differ",
+            "They differ",
+            "Only Policy 2023 says this",
+            "Only Policy 2025 says this",
+        ]
+        assert [words.text for words in inside(driver, ".changed")] == ["2023", "2025", "30", "14"]
+        (same,) = inside(driver, "details.same")
+        assert same.text == "= 1 sentence is the same"
+        same.find_element(By.CSS_SELECTOR, "summary").send_keys(Keys.ENTER)
+        assert wait_for(lambda: OFFICE in same.text)
+        browsing.check_readable(driver)
+        driver.save_screenshot(str(tmp_path / f"compared-whole-{width}.png"))
+        assert "cited=" in inside(driver, ".compared a")[0].get_attribute("href")
+        assert driver.execute_script("return document.documentElement.scrollWidth - innerWidth") <= 0

@@ -171,6 +171,30 @@ def test_an_address_with_a_password_is_hidden_like_a_key(opened: Opened) -> None
     assert tomllib.loads(FILE.read_text()) == {"llm_url": "https://models.example/v1"}
 
 
+def test_a_key_in_a_table_is_seen_by_nobody_and_replaced_by_a_table_without_one(opened: Opened) -> None:
+    FILE.write_text(f'extra_body = {{ api_key = "{SECRET}" }}\n')
+    test = opened()
+    assert test.text_input(key="setting-extra_body").placeholder == "set; type a new one to replace it"
+    assert SECRET not in texts(test)
+    test.text_input(key="setting-extra_body").set_value('{"top_k": 3}')
+    press(test, "save-model")
+    assert tomllib.loads(FILE.read_text()) == {"extra_body": {"top_k": 3}}
+
+
+def test_a_saved_key_goes_when_its_button_is_pressed_and_not_by_a_word(opened: Opened) -> None:
+    FILE.write_text(f'llm_key = "{SECRET}"\nseed = 4\n')
+    test = opened()
+    test.text_input(key="setting-llm_key").set_value("none")
+    press(test, "save-model")
+    assert "what is set stays" in texts(test)
+    assert tomllib.loads(FILE.read_text())["llm_key"] == SECRET
+    press(test, "remove-llm_key")
+    assert tomllib.loads(FILE.read_text()) == {"seed": 4}
+    assert "Saved in" in texts(test)
+    assert test.text_input(key="setting-llm_key").placeholder == "not set"
+    assert not [button for button in test.button if button.key == "remove-llm_key"]
+
+
 def test_a_silent_model_blocks_nothing_and_is_stopped(opened: Opened) -> None:
     test = opened()
     with ScriptedLlm(Reply(chunks=("x",), stalls_after=0)) as llm:

@@ -95,6 +95,20 @@ def test_two_documents_are_compared(address: str, harbour: Parts, mode: str) -> 
     assert [fact["relation"] for fact in over.json()["facts"]] == ["differs"]
 
 
+def test_two_documents_are_compared_whole_without_a_question(address: str, harbour: Parts) -> None:
+    sides = {"left": ["policy_2023.txt"], "right": ["policy_2025.txt"]}
+    called = call(address, "compare", collection="policies", **sides)
+    result = called.structured_content
+    words = [[quote["words"] for side in ("left", "right") for quote in row[side]["words"]] for row in result["rows"]]
+    assert words == [
+        ["Receipts must be handed in within 30 days.", "Receipts must be handed in within 14 days."],
+        ["Taxis need approval."],
+    ]
+    assert result["summary"] == "1 different, 1 only in policy_2023.txt"
+    assert "≠ They differ" in text_of(called)
+    assert not harbour.library.answers(harbour.library.collection("policies"))
+
+
 @pytest.mark.parametrize("mode", MODES)
 def test_notes_are_added_pinned_and_read(address: str, harbour: Parts, mode: str) -> None:
     kept = result_of(address, "cite", text=f"{HEIGHT} {COST}", keep=True)

@@ -1,0 +1,1 @@
+"""Two selections of documents side by side: asked the same question, or compared whole."""
