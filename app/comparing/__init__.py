@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
+from propcite.app.answering.pipeline import refuse_partial
 from propcite.app.errors import AppError
 from propcite.app.library.selection import selected_documents
 from propcite.retrieval.index import ProgressReport, ignore_progress
@@ -15,6 +16,10 @@ if TYPE_CHECKING:
     from propcite.app.library.store import CollectionInfo, Library
     from propcite.attribution.citing.comparing import Comparison
     from propcite.attribution.versions.records import TextComparison
+    from propcite.retrieval.retriever import Retriever
+
+
+T = TypeVar("T")
 
 
 def compare(left: Pipeline, right: Pipeline, question: str) -> Comparison:
@@ -23,8 +28,10 @@ def compare(left: Pipeline, right: Pipeline, question: str) -> Comparison:
     A side that has no answer abstains, and has no facts.
     """
     one, other = (side.answer(question) for side in (left, right))
+    sides = left.retriever(), right.retriever()
     with in_turn(len(one.text) + len(other.text)):
-        return left.propcite.compare_answers(one, left.retriever(), other, right.retriever())
+        compared = left.propcite.compare_answers(one, sides[0], other, sides[1])
+    return _of_whole(compared, *sides)
 
 
 def compare_whole(left: Pipeline, right: Pipeline, report: ProgressReport = ignore_progress) -> TextComparison:
@@ -32,7 +39,15 @@ def compare_whole(left: Pipeline, right: Pipeline, report: ProgressReport = igno
 
     AttributionError for a side of more sentences than are compared.
     """
-    return left.propcite.compare_texts(left.retriever(), right.retriever(), report)
+    sides = left.retriever(), right.retriever()
+    return _of_whole(left.propcite.compare_texts(*sides, report), *sides)
+
+
+def _of_whole(compared: T, *sides: Retriever) -> T:
+    """Return a comparison, unless documents were left out: what they say would be missing on one side."""
+    for side in sides:
+        refuse_partial(side)
+    return compared
 
 
 def num_passages(*sides: Pipeline) -> int:

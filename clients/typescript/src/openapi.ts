@@ -1969,13 +1969,13 @@ export interface components {
         };
         /**
          * Label
-         * @description The verdict of a judge on evidence.
+         * @description The verdict of a judge on evidence; `unchecked` where part of the documents could not be searched for it.
          *
          *     >>> Label("partly")
          *     <Label.PARTLY: 'partly'>
          * @enum {string}
          */
-        Label: "supported" | "partly" | "unsupported" | "contradicted";
+        Label: "supported" | "partly" | "unsupported" | "contradicted" | "unchecked";
         /**
          * Line
          * @description Words of a document as they stand there: `span` is their place in the document, `place` names it for readers.
@@ -2691,7 +2691,7 @@ export interface components {
              * Label
              * @enum {string}
              */
-            label: "supported" | "partly" | "unsupported" | "contradicted";
+            label: "supported" | "partly" | "unsupported" | "contradicted" | "unchecked";
             /** Probability */
             probability: number;
             /** Reason */

@@ -6,17 +6,20 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
+from io import BytesIO
 from pathlib import Path
 
 import pytest
 from commanded import Propcite, commanded
 from object_server import BUCKET
 from paths import SUPPORT
+from serving import wait_until
 from word_encoder import WordEncoder
 
 from propcite.app import parts as bootstrap
 from propcite.app.errors import NotFoundError
 from propcite.app.ingest.sources import Upload
+from propcite.app.ingest.uploads import Uploads
 from propcite.app.library.doctor import Doctor, mend
 from propcite.app.parts import Parts
 from propcite.app.settings import load_settings
@@ -97,6 +100,19 @@ def test_a_kept_file_is_opened_on_the_other_machine_and_goes_from_both(
     mend([finding for finding in Doctor(one).findings() if "documents that are gone" in finding.what])  # its own copy
     with pytest.raises(NotFoundError):
         one.finder.find(document.id)
+
+
+def test_what_one_machine_accepts_another_reads(machines: list[Parts], shared: dict[str, str]) -> None:
+    accepting, reading = (Uploads(parts) for parts in machines)
+    accepting.write("one-job", 0, BytesIO(GATES))
+    accepting.accept("one-job", "harbour", ["gates.txt"])
+    reading.start()
+    wait_until(lambda: (job := accepting.job("one-job")) is not None and job.has_ended, "the job does not end")
+    reading.close()
+    accepting.close()
+    assert [outcome.state for outcome in accepting.outcomes("one-job")] == ["added"]
+    assert found(machines[0]) == {GATES.decode()}
+    assert ObjectStore(shared["storage"]).names("uploads") == []
 
 
 def test_a_lost_machine_is_replaced_by_an_empty_one(
