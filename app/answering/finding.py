@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from itertools import chain, zip_longest
 
 from propcite.app.answering.naming import named_in, names_in
+from propcite.attribution.english import question_parts
 from propcite.retrieval.retriever import Retriever
 from propcite.retrieval.text import Hit
 
@@ -17,14 +18,15 @@ def found_passages(collection: Retriever, question: str, count: int, before: str
 
     Half of them are the most similar to the question; the others are the most similar that name all that it names.
     Where passages have the words that the question puts in double quotes, only these are found.
+    For a question that asks several things, each of them is looked for too, and all take turns.
     In a conversation, half are found for the question together with the one before, because a question that was
     completed may still lack what it is about.
     """
-    own = _found(collection, question, count)
-    if not before:
-        return own
-    joined = _found(collection, f"{before} {question}", count)
-    return _alternating(own, joined, count)
+    parts = question_parts(question)
+    asked = [question, *parts] if len(parts) > 1 else [question]
+    if before:
+        asked.append(f"{before} {question}")
+    return _in_turn([_found(collection, one, count) for one in asked], count)
 
 
 def _found(collection: Retriever, question: str, count: int) -> tuple[Hit, ...]:
@@ -37,10 +39,10 @@ def _found(collection: Retriever, question: str, count: int) -> tuple[Hit, ...]:
     return tuple(hit for hit in hits if hit.passage.id in chosen)
 
 
-def _alternating(one: Sequence[Hit], other: Sequence[Hit], count: int) -> tuple[Hit, ...]:
-    """Return the first passages of both, in turn and each once."""
+def _in_turn(found: Sequence[Sequence[Hit]], count: int) -> tuple[Hit, ...]:
+    """Return the first passages of all, in turn and each once."""
     in_turn: dict[str, Hit] = {}
-    for hit in chain.from_iterable(zip_longest(one, other)):
+    for hit in chain.from_iterable(zip_longest(*found)):
         if hit is not None:
             in_turn.setdefault(hit.passage.id, hit)
     return tuple(in_turn.values())[:count]

@@ -142,3 +142,14 @@ def test_in_a_conversation_half_of_the_passages_are_found_with_the_question_befo
     assert {hit.passage.id[0] for hit in alone} == {"n"}
     assert {hit.passage.id[0] for hit in together} == {"n", "f"}
     assert len({hit.passage.id for hit in together}) == 4
+
+
+def test_each_thing_that_a_question_asks_is_looked_for() -> None:
+    ferry = [passage_from_text(f"f{n}", f"When does the ferry of Alder leave? It leaves at {n}.") for n in range(1, 6)]
+    limit = passage_from_text("limit", "The limit is low.", "Noise")
+    collection = Retriever.over(WordEncoder(), [*ferry, limit])
+    question = "When does the ferry of Alder leave and what is the limit?"
+    assert "limit" not in {hit.passage.id for hit in collection.search(question, k=4)}
+    found = {hit.passage.id for hit in found_passages(collection, question, 4)}
+    assert "limit" in found
+    assert len(found) == 4
