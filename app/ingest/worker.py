@@ -26,14 +26,14 @@ from propcite.app.library.store import CollectionInfo
 from propcite.app.library.store.jobs import CANCELLED, Fetched, Job, News
 from propcite.app.parts import Parts
 from propcite.attribution.formats.text import is_address
-from propcite.retrieval.errors import PropCiteError
+from propcite.retrieval.errors import PropCiteError, StorageError
 
 log = logging.getLogger("propcite.queue")
 COLLECTIONS = 4  # that are written at once
 FETCHED = 16  # jobs whose addresses are fetched at once
 LOOK_S = 1.0  # between two looks at the queue, and two signs
 TIDY_S = 600.0  # between two looks at the files
-MAX_WAIT_S, RETRY_S = 600.0, 1.0  # for another writer of the same collection
+MAX_WAIT_S, RETRY_S = 600.0, 1.0  # for another writer of the same collection, and for a storage that is away
 
 
 @dataclass(slots=True)
@@ -200,12 +200,12 @@ class Worker:
             self.files.remove(id_)
 
     def _ingest_when_free(self, work: _Work) -> None:
-        """Wait for another writer of the collection, then run a job."""
+        """Run a job, once another writer of the collection has ended and the storage answers."""
         deadline = time.monotonic() + MAX_WAIT_S
         while not work.stopped.is_set():
             try:
                 return self._ingest(work)
-            except InUseError:
+            except (InUseError, StorageError):
                 if time.monotonic() > deadline or self._closing.wait(RETRY_S):
                     raise
         return None

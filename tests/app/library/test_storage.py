@@ -115,6 +115,28 @@ def test_what_one_machine_accepts_another_reads(machines: list[Parts], shared: d
     assert ObjectStore(shared["storage"]).names("uploads") == []
 
 
+def test_a_job_waits_for_a_storage_that_is_away(machines: list[Parts], monkeypatch: pytest.MonkeyPatch) -> None:
+    uploads = Uploads(machines[0])
+    uploads.write("one-job", 0, BytesIO(GATES))
+    uploads.accept("one-job", "harbour", ["gates.txt"])
+    tried: list[object] = []
+
+    def refuse(*given: object, **_: object) -> None:
+        tried.append(given)
+        raise OSError("connection refused")
+
+    with monkeypatch.context() as away:
+        away.setattr("s3fs.S3FileSystem.find", refuse)
+        uploads.start()
+        wait_until(lambda: len(tried) > 1, "the job is not tried again")
+        job = uploads.job("one-job")
+        assert job
+        assert not job.has_ended
+    wait_until(lambda: (job := uploads.job("one-job")) is not None and job.has_ended, "the job does not end")
+    uploads.close()
+    assert [outcome.state for outcome in uploads.outcomes("one-job")] == ["added"]
+
+
 def test_a_lost_machine_is_replaced_by_an_empty_one(
     machines: list[Parts], tmp_path: Path, shared: dict[str, str]
 ) -> None:
