@@ -130,7 +130,7 @@ def test_values_are_frozen(value: object) -> None:
 
 
 def test_labels_are_their_names() -> None:
-    assert [str(label) for label in Label] == ["supported", "partly", "unsupported", "contradicted"]
+    assert [str(label) for label in Label] == ["supported", "partly", "unsupported", "contradicted", "unchecked"]
 
 
 def test_uncited_spans_exclude_words_of_cited_claims() -> None:
