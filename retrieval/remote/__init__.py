@@ -3,5 +3,6 @@
 | module | what it does |
 |---|---|
 | `objects` | reads and writes objects under one address, by fsspec: S3, Google, Azure, a folder |
+| `versions` | what the object of one version says |
 | `published_index` | publishes each version of an index, and fetches the latest |
 """

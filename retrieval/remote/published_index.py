@@ -13,7 +13,6 @@ import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
 
@@ -26,10 +25,10 @@ from propcite.retrieval.index.live_segment import DELETED_DTYPE, deleted_path
 from propcite.retrieval.index.manifest import MANIFEST_FILE, read_manifest
 from propcite.retrieval.index.snapshot import referenced_files
 from propcite.retrieval.remote.objects import MissingObjectError, ObjectStore
+from propcite.retrieval.remote.versions import IndexVersion, Part, number_of, version_object
 from propcite.retrieval.sharding.folder import remove_leftovers
 from propcite.retrieval.sharding.layout import LAYOUT_FILE, Layout, index_version, read_layout, shard_folders
 
-FORMAT = 1
 FETCHED_FILE = "fetched.json"  # in the folder of an index: the version that is there
 PART_FILE = "fetched-part.json"  # in the folder of each part: the number of the version that is there
 LOCK_FILE = "fetched.lock"
@@ -42,56 +41,6 @@ TRIES = 20
 
 _log = logging.getLogger("propcite.storage")
 _look_from: dict[tuple[str, Path], float] = {}  # when this process looks for a later version again
-
-
-@dataclass(frozen=True, slots=True)
-class Part:
-    """One shard, or an index in one piece: the manifest, and of each file the object's name and the bytes."""
-
-    place: str
-    manifest: str
-    files: dict[str, tuple[str, int]]
-
-
-@dataclass(frozen=True, slots=True)
-class IndexVersion:
-    """One version of an index."""
-
-    number: int
-    is_divided: bool
-    parts: tuple[Part, ...]
-
-    @property
-    def objects(self) -> dict[str, int]:
-        """Return the bytes of each object by name."""
-        return {name: size for part in self.parts for name, size in part.files.values()}
-
-    def says_the_same(self, other: IndexVersion | None) -> bool:
-        return other is not None and (self.is_divided, self.parts) == (other.is_divided, other.parts)
-
-    def to_json(self, **more: object) -> bytes:
-        return json.dumps({"format": FORMAT, **asdict(self), **more}).encode()
-
-    @classmethod
-    def from_json(cls, content: bytes) -> IndexVersion:
-        """Read a version; raise ValueError if it is damaged or half-written."""
-        try:
-            fields = json.loads(content)
-            if fields["format"] != FORMAT:
-                raise IndexFormatError(
-                    f"the storage has indexes of format {fields['format']}, this version reads {FORMAT}: update it"
-                )
-            parts = (
-                Part(
-                    part["place"],
-                    part["manifest"],
-                    {file: (name, size) for file, (name, size) in part["files"].items()},
-                )
-                for part in fields["parts"]
-            )
-            return cls(fields["number"], fields["is_divided"], tuple(parts))
-        except (KeyError, TypeError, AttributeError) as error:
-            raise ValueError(str(error)) from error
 
 
 class PublishedIndex:
@@ -139,9 +88,12 @@ class PublishedIndex:
                     if missing is not None:
                         self._take(version, missing, progress)
                 return
-            except (MissingObjectError, ValueError):  # replaced since it was listed, or not written to its end
+            except (MissingObjectError, ValueError) as error:  # replaced since it was listed, or not written to its end
                 if tried == TRIES - 1:
-                    raise
+                    raise StorageError(
+                        f"the latest version of the index at {self.objects.address} cannot be read ({error}): remove "
+                        "that folder there, then run propcite storage push where the index is, else propcite reindex"
+                    ) from error
                 time.sleep(0.01 * tried)
 
     def latest(self) -> int:
@@ -151,7 +103,11 @@ class PublishedIndex:
     def version(self) -> IndexVersion | None:
         """Return the latest version; None if there is none."""
         number = self.latest()
-        return self._read(number) if number else None
+        try:
+            return self._read(number) if number else None
+        except ValueError as error:
+            name = f"{self.objects.address}/{version_object(number)}"
+            raise StorageError(f"{name} is damaged: remove it, and the version before it counts") from error
 
     def fetched(self) -> IndexVersion | None:
         """Return the version that the folder has from this storage, or has put there; None if it has none."""
@@ -162,7 +118,7 @@ class PublishedIndex:
             return None
 
     def _read(self, number: int) -> IndexVersion:
-        return IndexVersion.from_json(self.objects.read(_name(number)))
+        return IndexVersion.from_json(self.objects.read(version_object(number)))
 
     def _missing(
         self, version: IndexVersion, known: IndexVersion | None, places: Collection[str] | None
@@ -222,16 +178,18 @@ class PublishedIndex:
         with self._locked():
             known = self.fetched()
             version = self._here(known.number + 1 if known else 1)
+            if not self.latest():  # it was removed there, with its files
+                known = None
             if version.says_the_same(known):
                 return
-            there = set(known.objects if known else ())
+            there, sizes = set(known.objects if known else ()), version.objects
             files = dict(self._uploads(version))
             self._transfer(
                 self._upload,
-                [(name, path, version.objects[name]) for name, path in files.items() if name not in there],
+                [(name, path, sizes[name]) for name, path in files.items() if name not in there],
                 partial(progress, "storing the index"),
             )
-            if not self.objects.create(_name(version.number), version.to_json()):
+            if not self.objects.create(version_object(version.number), version.to_json()):
                 raise StorageError(
                     f"another machine has changed the index at {self.objects.address} meanwhile: run it again, "
                     "nothing is lost"
@@ -273,14 +231,14 @@ class PublishedIndex:
     def _forget_old(self, version: IndexVersion) -> None:
         """Remove old versions, and the files that only they name."""
         with suppress(MissingObjectError, ValueError):  # another writer has removed one
-            numbers = sorted(map(_number, self.objects.names("versions")))
+            numbers = sorted(map(number_of, self.objects.names("versions")))
             old = [number for number in numbers if number <= version.number - KEPT_VERSIONS]
             if not old:
                 return
             kept = {name for number in numbers if number not in old for name in self._read(number).objects}
             dropped = {name for number in old for name in self._read(number).objects}
             self.objects.remove(f"files/{name}" for name in sorted(dropped - kept))
-            self.objects.remove(map(_name, old))
+            self.objects.remove(map(version_object, old))
 
     def remove(self) -> None:
         """Remove all versions and all files."""
@@ -323,16 +281,7 @@ class PublishedIndex:
 
 
 def _latest(objects: ObjectStore) -> int:
-    return max(map(_number, objects.names("versions")), default=0)
-
-
-def _name(number: int) -> str:
-    return f"versions/{number:012d}.json"
-
-
-def _number(name: str) -> int:
-    stem = name.rpartition("/")[2].removesuffix(".json")
-    return int(stem) if stem.isdigit() else 0
+    return max(map(number_of, objects.names("versions")), default=0)
 
 
 def _size(path: Path) -> int | None:

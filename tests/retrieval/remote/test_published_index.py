@@ -296,3 +296,21 @@ def test_a_lost_folder_comes_back(one: Machine, samples: Samples) -> None:
     assert one.ids() == numbered(*range(10))
     one.published.remove()
     assert one.published.objects.names() == []
+
+
+def test_a_version_that_cannot_be_read_is_one_line_and_can_be_mended(
+    one: Machine, two: Machine, samples: Samples, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(published_index, "TRIES", 2)
+    one.add(samples, 4)
+    [version] = one.published.objects.names("versions")
+    one.published.objects.write(version, b"{")
+    for call in (two.published.fetch, two.published.version):
+        with pytest.raises(StorageError, match="remove"):
+            call()
+    one.published.remove()
+    two.published.fetch()
+    one.published.publish()  # what is here says the same as the removed one
+    assert two.ids() == numbered(0, 1, 2, 3)
+    one.delete("p0")
+    assert two.ids() == numbered(1, 2, 3)
