@@ -5,9 +5,12 @@ from __future__ import annotations
 import io
 import os
 import sys
+from collections.abc import Callable
+from functools import cache
 from typing import Annotated, NoReturn
 
 import typer
+from typer.main import get_command
 
 from propcite.app.commands import (
     COULD_NOT,
@@ -87,12 +90,18 @@ def common(
     """Answers over your own documents in which every fact shows the words that support it."""
 
 
+@cache
+def _command() -> Callable[..., None]:
+    """Return the command line with all commands that are registered at the first call."""
+    return get_command(cli)
+
+
 def main() -> NoReturn:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a terminal of few letters loses a sign, not the answer
     try:
-        cli(standalone_mode=True)
+        _command()(standalone_mode=True)
     except PropCiteError as error:
         _stop(str(error))
     except RecursionError:

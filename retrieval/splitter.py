@@ -102,29 +102,41 @@ def _take(items: deque[_Placed], span: Span) -> tuple[_Placed, ...]:
 def open_headings(document: Document, above: Sequence[tuple[int, str]] = ()) -> list[tuple[int, str]]:
     """Return the levels and words of the headings that the end of a document lies under, the highest first."""
     path = list(above)
-    for heading in sorted(document.headings, key=lambda heading: heading.span):
-        path = _path(path, heading, document.text)
+    for _, heading, level in _edges(document):
+        path = _path(path, heading, level, document.text)
     return path
 
 
-def _path(above: Iterable[tuple[int, str]], heading: Heading, text: str) -> list[tuple[int, str]]:
-    words = _HASHES.sub("", " ".join(heading.span.of(text).split()))
-    return [*((level, name) for level, name in above if level < heading.level), (heading.level, words)]
+def _path(above: Iterable[tuple[int, str]], heading: Heading | None, level: int, text: str) -> list[tuple[int, str]]:
+    """Return the headings above the text from an edge on."""
+    words = _HASHES.sub("", " ".join(heading.span.of(text).split())) if heading else ""
+    return [*((other, name) for other, name in above if other < level), *([(level, words)] if heading else [])]
 
 
 def _sections(document: Document, above: Sequence[tuple[int, str]]) -> Iterator[_Section]:
     text, path = document.text, list(above)
-    headings = _headings(document)
-    edges = [*(heading.span.start for heading in headings), len(text)]
-    if edges[0]:
-        preface = _body(text, 0, edges[0])
+    edges = _edges(document)
+    ends = [*(start for start, _, _ in edges), len(text)]
+    if ends[0]:
+        preface = _body(text, 0, ends[0])
         yield _Section(tuple(name for _, name in path), preface, _num_words(text, preface))
-    for heading, end in zip(headings, edges[1:], strict=True):
-        path = _path(path, heading, text)
-        body = _body(text, heading.span.end, end)
-        yield _Section(
-            tuple(name for _, name in path), (Sentence(heading.span, is_heading=True), *body), _num_words(text, body)
-        )
+    for (start, heading, level), end in zip(edges, ends[1:], strict=True):
+        path = _path(path, heading, level, text)
+        body = _body(text, heading.span.end if heading else start, end)
+        lead = (Sentence(heading.span, is_heading=True),) if heading else ()
+        yield _Section(tuple(name for _, name in path), (*lead, *body), _num_words(text, body))
+
+
+def _edges(document: Document) -> list[tuple[int, Heading | None, int]]:
+    """Return where headings begin, with their levels, and where the text under one ends, with the heading's level."""
+    headings = _headings(document)
+    edges: dict[int, tuple[Heading | None, int]] = {}
+    for heading in headings:
+        if heading.until is not None:
+            _, level = edges.get(heading.until, (None, heading.level))
+            edges[heading.until] = None, min(level, heading.level)
+    edges.update({heading.span.start: (heading, heading.level) for heading in headings})
+    return [(start, *edges[start]) for start in sorted(edges) if start < len(document.text)]
 
 
 def _headings(document: Document) -> list[Heading]:
@@ -137,7 +149,8 @@ def _headings(document: Document) -> list[Heading]:
         if words:
             start = words.start if headings or text[: words.start].strip() else 0
             at = skip_space(text, words.end)
-            headings.append(Heading(Span(start, at), heading.level))
+            until = None if heading.until is None else max(at, skip_space(text, min(heading.until, len(text))))
+            headings.append(Heading(Span(start, at), heading.level, until))
     return headings
 
 

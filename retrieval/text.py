@@ -77,10 +77,18 @@ def join_spans(spans: Iterable[Span], text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    """A heading line of a document: its span and its level (1 is the highest)."""
+    """A heading line of a document: its span and its level (1 is the highest).
+
+    What it is above of ends at `until`: that of a defined term with its definition.  Without it, at the next heading of
+    the same or a higher level.
+    """
 
     span: Span
     level: int
+    until: int | None = None
+
+    def shifted(self, by: int) -> Heading:
+        return Heading(self.span.shifted(by), self.level, None if self.until is None else self.until + by)
 
 
 @dataclass(frozen=True, slots=True)

@@ -97,7 +97,7 @@ class _Whole:
 
     def add(self, part: Document) -> None:
         self.signature.add(part.text)
-        self.headings += (replace(heading, span=heading.span.shifted(self.length)) for heading in part.headings)
+        self.headings += (heading.shifted(self.length) for heading in part.headings)
         for page in part.pages:
             span = page.span.shifted(self.length)
             if self.pages and self.pages[-1].number == page.number:

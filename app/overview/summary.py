@@ -55,11 +55,11 @@ def _same(one: Statement, other: Statement) -> bool:
 
 
 def _outline(passages: Sequence[Passage], headings: Sequence[Heading]) -> list[Line]:
-    """Return the headings; each is at most one level below the one before it, and the first is at level 1."""
+    """Return the headings, without defined terms; each is at most one level below the one before it, the first at 1."""
     lines: list[Line] = []
     above: list[int] = []  # the levels of the headings that the next one may stand under
     at = 0
-    for heading in sorted(headings, key=lambda h: h.span)[:MAX_HEADINGS]:
+    for heading in sorted((h for h in headings if h.until is None), key=lambda h: h.span)[:MAX_HEADINGS]:
         while at < len(passages) and passages[at].start + len(passages[at].text) <= heading.span.start:
             at += 1
         if at == len(passages):

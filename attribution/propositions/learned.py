@@ -6,7 +6,9 @@ import threading
 from collections.abc import Sequence
 from copy import copy
 from dataclasses import replace
+from functools import lru_cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from propcite.attribution.citations import Proposition
 from propcite.attribution.english import Fact, Piece, Tagged, tag, with_antecedent
@@ -23,6 +25,9 @@ from propcite.retrieval.encoding.bundled import bundled_model
 from propcite.retrieval.interrupting import check_interrupt
 from propcite.retrieval.text import Span
 
+if TYPE_CHECKING:
+    from propcite.attribution.propositions.network import Network
+
 BATCH = 32
 OWN_ROLE = 1  # of a word that belongs to one claim alone
 
@@ -35,11 +40,8 @@ class LearnedSplitter:
     """
 
     def __init__(self, weights: Path = SPLITTER_WEIGHTS, *, style: str = "any") -> None:
-        from propcite.attribution.propositions.network import Network
-
         self.style = _valid_style(style)
-        self._network = Network.load(weights, bundled_model())
-        self._lock = threading.Lock()
+        self._network, self._lock = _load(weights, _stamp(weights))
         self.name = f"learned/{weights.stem}"
 
     def with_style(self, style: str) -> LearnedSplitter:
@@ -100,6 +102,23 @@ class LearnedSplitter:
             fits = n == len(spans) and batch.num_tokens[number] == len(s.places)
             outputs.append((output, parses[number]) if fits else None)
         return outputs
+
+
+def _stamp(path: Path) -> tuple[int, int]:
+    """Return what changes with a file; nothing where there is none."""
+    try:
+        status = path.stat()
+    except OSError:
+        return 0, 0
+    return status.st_mtime_ns, status.st_size
+
+
+@lru_cache(maxsize=2)  # the shipped one, and another beside it
+def _load(weights: Path, _stamp: tuple[int, int]) -> tuple[Network, threading.Lock]:
+    """Load the network of a file once per process, with the lock under which it is used."""
+    from propcite.attribution.propositions.network import Network
+
+    return Network.load(weights, bundled_model()), threading.Lock()
 
 
 def _valid_style(style: str) -> str:

@@ -56,10 +56,9 @@ def passage_networks(base: str, trained: Path | None) -> tuple[Any, Any]:
 
 
 def _copy_beside(transformer: Any) -> Any:
-    """Copy a network; the word embeddings are shared, because training leaves them alone."""
-    other = copy.deepcopy(transformer)
-    other.auto_model.set_input_embeddings(transformer.auto_model.get_input_embeddings())
-    return other
+    """Copy a network; the tokenizer and the word embeddings are shared, because training leaves them alone."""
+    shared = (transformer.processor, transformer.auto_model.get_input_embeddings())
+    return copy.deepcopy(transformer, {id(part): part for part in shared})
 
 
 def sentence_query_weights(folder: Path, base: Any) -> tuple[dict[str, Any], Salience]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import replace
 from pathlib import PurePath
 
 from propcite.retrieval.text import Box, Document, Heading, Page, Place, Span
@@ -90,7 +91,7 @@ class Draft:
         start = self.write(document.text.rstrip(), before="\n\n").start
         end = self._length
         for heading in document.headings:
-            self.headings.append(Heading(heading.span.shifted(start), heading.level + level))
+            self.headings.append(replace(heading.shifted(start), level=heading.level + level))
         pages = [Place(f"page {page.number}", page.span) for page in document.pages]
         inner = [Place(f"{name}, {p.name}", p.span.shifted(start)) for p in (*pages, *document.places)]
         self.places += [place for place in inner if place.span.end <= end] or [Place(name, Span(start, end))]
@@ -105,6 +106,11 @@ class Draft:
         if (self._length, self._num_parts) == (start, num_parts):
             self._length = length
             del self._pieces[pieces:], self.headings[headings:], self.places[places:]
+
+    def end_terms(self, numbers: Iterable[int]) -> None:
+        """End the text under the headings with these numbers; it ends with the text so far."""
+        for number in numbers:
+            self.headings[number] = replace(self.headings[number], until=self._length)
 
     def open_list(self, first: int | None) -> None:
         """Open a list inside the current one.  `first` is the first item's number; None makes a bullet list."""
@@ -156,8 +162,9 @@ class Draft:
     ) -> Document:
         """Build the document.  If `title` is blank, its title is the first highest heading, else the file's name."""
         text = self.text
-        if not title.strip() and self.headings:
-            title = min(self.headings, key=lambda heading: heading.level).span.of(text)
+        names = [heading for heading in self.headings if heading.until is None]
+        if not title.strip() and names:
+            title = min(names, key=lambda heading: heading.level).span.of(text)
         return Document(
             id="",
             text=text,

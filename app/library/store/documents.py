@@ -24,11 +24,11 @@ from propcite.app.library.store.changes import (
 )
 from propcite.app.library.store.database import IDS_PER_QUERY, Database, aware, id_batches
 from propcite.app.library.store.details import DetailsChange, merge_details, merge_title
-from propcite.app.library.store.rows import document_of, passage_of, passage_values
+from propcite.app.library.store.rows import document_of, heading_values, headings_of, passage_of, passage_values
 from propcite.app.library.store.tables import DocumentRow, PassageRow
 from propcite.app.library.store.versions import store_versions
 from propcite.retrieval.fidelity import Fidelity
-from propcite.retrieval.text import Document, Heading, Passage, Span
+from propcite.retrieval.text import Document, Heading, Passage
 
 
 def document_id(collection: str, source: str, sha256: str) -> str:
@@ -111,7 +111,7 @@ class Documents(Database):
         """Return the headings of a document in order; empty if it has none, or is gone."""
         with self.session() as session:
             row = session.get(DocumentRow, document_id)
-            return [Heading(Span(start, end), level) for level, start, end in row.headings] if row else []
+            return headings_of(row) if row else []
 
     def put_document(
         self,
@@ -142,7 +142,7 @@ class Documents(Database):
                     source=document.source,
                     title=document.title,
                     sha256=sha256,
-                    headings=[[h.level, h.span.start, h.span.end] for h in document.headings],
+                    headings=heading_values(document.headings),
                     pages=[[p.number, p.span.start, p.span.end] for p in document.pages],
                     details=dict(document.metadata),
                     described=described,

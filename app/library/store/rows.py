@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from propcite.app.library.store.tables import DocumentRow, PassageRow
-from propcite.retrieval.text import Box, Document, Page, Passage, Place, Sentence, Span
+from propcite.retrieval.text import Box, Document, Heading, Page, Passage, Place, Sentence, Span
 
 BOX_UNITS = 10_000  # per page width and height: a unit is less than a tenth of a point
 
@@ -48,6 +48,19 @@ def _box(numbers: list[int]) -> Box:
     page, start, end, *edges = numbers
     left, top, right, bottom = (edge / BOX_UNITS for edge in edges)
     return Box(page, Span(start, end), left, top, right, bottom)
+
+
+def heading_values(headings: Iterable[Heading]) -> list[list[int]]:
+    """Return each heading's level and span, and where the text under it ends if that is known."""
+    return [
+        [h.level, h.span.start, h.span.end] if h.until is None else [h.level, h.span.start, h.span.end, h.until]
+        for h in headings
+    ]
+
+
+def headings_of(row: DocumentRow) -> list[Heading]:
+    """Return the headings of a document in order; empty if it has none."""
+    return [Heading(Span(start, end), level, *until) for level, start, end, *until in row.headings]
 
 
 def document_of(row: DocumentRow) -> Document:

@@ -153,7 +153,7 @@ def started(lines: Path, out: Path, *options: str) -> subprocess.Popen[bytes]:
 def test_a_killed_command_goes_on(lines: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Killed as soon as it has written, with its worker processes; then run again."""
     monkeypatch.setenv("PROPCITE_DATA_DIR", str(tmp_path / "own"))
-    lines.write_text("\n".join([*map(line, range(NUM))] * 40))
+    lines.write_text("\n".join([*map(line, range(NUM))] * 8))
     out, part = tmp_path / "out.jsonl", tmp_path / "out.jsonl.part"
     process = started(lines, out, "--workers", "2")
     until = time.monotonic() + 120
@@ -167,7 +167,7 @@ def test_a_killed_command_goes_on(lines: Path, tmp_path: Path, monkeypatch: pyte
     said = again.communicate(timeout=240)[1].decode()
     assert again.returncode == 0, said
     assert " of them before" in said
-    assert len(answers(out)) == 40 * NUM
+    assert len(answers(out)) == 8 * NUM
 
 
 def test_the_commands_take_out_and_workers(

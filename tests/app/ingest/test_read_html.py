@@ -12,9 +12,11 @@ from hypothesis import strategies as st
 from propcite.app.errors import ReadError
 from propcite.app.ingest.readers import document_from_bytes
 from propcite.app.ingest.readers.html.page import declared_charset
+from propcite.retrieval.splitter import PassageSplitter
 from propcite.retrieval.text import Document
 
 SENTENCE = "The river rises in the hills and flows north for two hundred kilometres before it meets the wide cold sea. "
+LONG = SENTENCE.strip() + " " + SENTENCE.strip()
 MENU = "<nav><a href='/'>Home</a> <a href='/a'>About us</a></nav>"
 
 
@@ -205,12 +207,30 @@ def test_rows_of_a_table_have_the_names_of_its_columns(table: str, words: str) -
         ("<dl><dt>Po<dd>A river.<dt>Etna<dd>A volcano.</dl>", "Po\nA river.\nEtna\nA volcano."),
         ("<dl><dt>Editor:<dd><p>Ann<dt>Date<b>:</b><dd>May<dt>Lost:</dl>", "Editor: Ann\nDate: May\nLost:"),
         ("<dl><dt>Po<dd><p>A river.<p>It is long.</dl>", "Po\n\nA river.\n\nIt is long."),
+        (f"<dl><dt>depth<dd><p>{LONG}<dt>width<dd>Short.</dl>", f"depth\n\n{LONG}\n\nwidth\n\nShort."),
         ("<p>May I have <code>a = 1</code>, <code>b</code>= and <code>c</code>?", "May I have a = 1, b= and c?"),
         ("<p>a<a><b>b<ruby>c<rp>(</rp><rt>d</rt><rp>)</rp></ruby>", "abcd"),
     ],
 )
 def test_what_a_browser_shows_is_read(html: str, words: str) -> None:
     assert read(html).text == words
+
+
+def test_the_terms_of_long_definitions_are_headings_above_them_alone() -> None:
+    inner = f"<dl><dt>default<dd>{LONG}</dl>"
+    terms = f"<dl><dt>depth<dd><p>{LONG}{inner}<p>Deep. {LONG}<dt>width<dd>{LONG}</dl>"
+    page = read(f"<h2>Memory</h2>{terms}<p>After. {LONG}</p>")
+    assert headings_of(page) == [(2, "Memory"), (7, "depth"), (8, "default"), (7, "width")]
+    passages = PassageSplitter().split(page)
+    depth = "Memory › depth"
+    assert [p.title for p in passages] == [depth, f"{depth} › default", depth, "Memory › width", "Memory"]
+    assert [p.text.split()[0] for p in passages] == ["Memory", "default", "Deep.", "width", "After."]
+
+
+def test_the_pieces_of_definitions_cover_the_page() -> None:
+    page = read(f"<dl>{f'<dt>a<dt>b<dd>{LONG}<dd><dl><dt><dd>' * 3}</dl></dl></dl></dl>Then.<dl><dt>{LONG}</dl>")
+    for size in (1, 10, 100):
+        assert "".join(passage.text for passage in PassageSplitter(size).split(page)) == page.text
 
 
 @pytest.mark.parametrize(

@@ -44,7 +44,7 @@ def document(source: str, words: str = WORDS, collection: str = "rivers") -> Doc
         text=words,
         title="Rivers of Italy",
         source=source,
-        headings=(Heading(Span(0, 6), 1),),
+        headings=(Heading(Span(0, 6), 1), Heading(Span(8, 14), 7, 50)),
         pages=(Page(1, Span(0, 20)), Page(2, Span(20, len(words)))),
         metadata={"kind": "text", "author": "Zoë"},
     )
@@ -145,6 +145,13 @@ def test_a_documents_text_is_joined_from_its_passages(library: Library, rivers: 
     assert read.metadata == {"kind": "text", "author": "Zoë"}
     info = library.documents(rivers)[0]
     assert (info.num_passages, info.num_characters) == (len(passages), len(WORDS))
+
+
+def test_headings_are_read_back_with_the_end_of_their_text(library: Library, rivers: CollectionInfo) -> None:
+    put(library, rivers, "/a.txt")
+    (info,) = library.documents(rivers)
+    assert library.headings(info.id) == [Heading(Span(0, 6), 1), Heading(Span(8, 14), 7, 50)]
+    assert library.headings("gone") == []
 
 
 def test_passages_are_read_back_unchanged(library: Library, rivers: CollectionInfo) -> None:

@@ -13,11 +13,14 @@ from scripted_llm import ScriptedLlm
 from propcite.app.ingest.sources import Upload
 from propcite.app.library.store import CollectionInfo, Library, OverviewKind, Overviews
 from propcite.app.overview.suggester import Suggester, document_overview, suggester_of
+from propcite.app.overview.summary import overview_of
 from propcite.app.overview.writing import questions_in
 from propcite.app.parts import Parts
 from propcite.app.settings import load_settings
 from propcite.client import Client
 from propcite.retrieval.encoding.encoder import Encoder
+from propcite.retrieval.splitter import passage_from_text
+from propcite.retrieval.text import Heading, Span
 
 BRIDGE = """# Heron Bridge
 
@@ -136,6 +139,12 @@ def test_only_questions_are_taken_from_a_reply() -> None:
 
 
 # Documents in short
+
+
+def test_defined_terms_are_not_in_the_outline() -> None:
+    passage = passage_from_text("d:0", "Memory\n\ndepth\n\nIt is how far a search goes.")
+    made = overview_of([passage], [Heading(Span(0, 6), 1), Heading(Span(8, 13), 7, 42)])
+    assert [line.text for line in made.outline] == ["Memory"]
 
 
 def test_a_document_in_short_is_made_of_its_own_words(parts: Parts) -> None:

@@ -18,6 +18,8 @@ _BLOCKS = frozenset(
 _VERBATIM = ("pre", "listing", "plaintext", "xmp")
 _HEADING = re.compile("h[1-6]")
 _MAX_LISTS = 40  # inside each other; those nested deeper are not indented further
+_MAX_SHORT = 30  # words of a definition whose term is no heading above it
+_LOWEST_LEVEL = 6  # of a heading; terms come below
 _MIN_PROSE = 8  # words outside links, of a block that says something
 
 
@@ -76,6 +78,7 @@ class _Writer:
         self._verbatim = 0  # the number of open <pre>
         self._links = 0
         self._lists: list[bool] = []  # of the open lists, whether each is written as one
+        self._terms: list[range | None] = []  # of the open lists of definitions, the terms as headings, if they are
         self._table = Table()  # the open one
         self._words: list[str] = []
         self._lead = ""  # a term with a colon, which begins the line of its definition
@@ -103,6 +106,10 @@ class _Writer:
         match tag:
             case "ul" | "ol" | "dl":
                 self._open_list(tag, element)
+            case "dt" if self._terms and self._terms[-1] is not None:
+                self.draft.end_terms(self._terms[-1])
+                self._terms[-1] = range(len(self.draft.headings), 0)
+                self._level = _LOWEST_LEVEL + len(self._terms)
             case "li" if not self._beside:
                 self.draft.open_item()
             case "pre" | "listing" | "plaintext" | "xmp":
@@ -122,11 +129,13 @@ class _Writer:
         if tag == "dt" and self._lists and self._lists[-1]:
             self._keep_term()
         self.flush()
-        if _HEADING.fullmatch(tag):
+        if _HEADING.fullmatch(tag) or tag == "dt":
             self._level = 0
         match tag:
             case "ul" | "ol" | "dl":
-                self._close_list()
+                self._close_list(tag)
+            case "dt" if self._terms and (terms := self._terms[-1]) is not None:
+                self._terms[-1] = range(terms.start, len(self.draft.headings))
             case "li" if not self._beside:
                 self.draft.close_item()
             case "pre" | "listing" | "plaintext" | "xmp":
@@ -167,11 +176,15 @@ class _Writer:
     def _open_list(self, tag: str, element: Any) -> None:
         written = not self._beside and sum(self._lists) < _MAX_LISTS and (tag != "dl" or _is_short_list(element))
         self._lists.append(written)
+        if tag == "dl":
+            self._terms.append(None if written or self._beside else range(0))
         if written:
             self.draft.open_list(_first_number(element) if tag == "ol" else None)
 
-    def _close_list(self) -> None:
+    def _close_list(self, tag: str) -> None:
         self._write_lead()
+        if tag == "dl" and self._terms:
+            self.draft.end_terms(self._terms.pop() or ())
         if self._lists and self._lists.pop():
             self.draft.close_list()
 
@@ -194,5 +207,7 @@ def _first_number(element: Any) -> int | None:
 
 
 def _is_short_list(element: Any) -> bool:
-    """Whether each definition is one block, so that no blank lines are needed between the terms."""
-    return all(sum(tag_of(block) in _BLOCKS for block in item) < 2 for item in element)
+    """Return whether each definition is one short block; otherwise its term is a heading above it."""
+    return all(sum(tag_of(block) in _BLOCKS for block in item) < 2 for item in element) and all(
+        len(" ".join(item.itertext()).split()) <= _MAX_SHORT for item in element
+    )
