@@ -9,6 +9,7 @@ from typing import Annotated, NoReturn
 
 import typer
 
+from propcite.app.cluster import command as cluster
 from propcite.app.commands import (
     COULD_NOT,
     INTERRUPTED,
@@ -44,6 +45,7 @@ from propcite.retrieval.errors import PropCiteError
 __all__ = [
     "answers",
     "cli",
+    "cluster",
     "comparing",
     "configuring",
     "describing",
