@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -110,6 +111,7 @@ def _serve() -> Iterator[Any]:
         from ray import serve
     except ImportError as error:
         raise AppError(SERVING + install_command("cluster")) from error
+    logging.getLogger("ray.serve").setLevel(logging.WARNING)
     yield serve
 
 

@@ -73,18 +73,17 @@ def start(parts: Parts, *, address: str = "", port: int = PORT, host: str = "", 
 
 def stop() -> list[Started]:
     """End what was begun on this machine, and return it; running requests get some time to end."""
-    ended = []
-    for one, record in _running():
+    running, until = _running(), time.monotonic() + STOP_S
+    for one, _ in running:
         with suppress(ProcessLookupError):
             os.kill(one.pid, signal.SIGTERM)
-        until = time.monotonic() + STOP_S
+    for one, record in running:
         while _is_locked(record) and time.monotonic() < until:
             time.sleep(PAUSE_S)
         with suppress(ProcessLookupError):  # what is left of the session, if anything
             os.killpg(one.pid, signal.SIGKILL)
         record.unlink(missing_ok=True)
-        ended.append(one)
-    return ended
+    return [one for one, _ in running]
 
 
 def begun_here() -> list[Started]:

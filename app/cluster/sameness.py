@@ -73,7 +73,7 @@ def check_clock(parts: Parts) -> None:
 
 def _mark(settings: Settings, *, leave: bool) -> str:
     """Return the mark, which the first machine leaves; empty where there is none."""
-    shared = ObjectStore(settings.storage or str(settings.data_dir.resolve()))
+    shared = ObjectStore(settings.storage or f"file://{settings.data_dir.resolve()}")
     if leave:
         shared.create(MARK, uuid.uuid4().hex.encode())
     return shared.read(MARK).decode() if shared.has(MARK) else ""
