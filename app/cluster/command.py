@@ -108,7 +108,8 @@ def _connect(address: str, settings: Settings) -> None:
     from propcite.retrieval.sharding.hosts import connect
 
     require_ray()
-    place = address or settings.cluster or next((one.cluster for one in begun_here()), "")
+    named = "" if settings.cluster == "local" else settings.cluster
+    place = address or named or next((one.cluster for one in begun_here()), "")
     if not place:
         raise AppError("this machine is in no cluster: propcite cluster start begins or joins one")
     connect(place)

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
+from propcite.app.cluster.machines import note_first
 from propcite.app.cluster.sameness import check_shared, member_of
 from propcite.app.errors import AppError
 from propcite.app.parts import Parts
@@ -49,17 +50,19 @@ def deploy(parts: Parts, *, host: str, port: int, replicas: int = 0, requires_ke
         _listen(serve, host, port)
         from propcite.app.cluster.serving import app
 
+        member = member_of(parts, first=True)
         args = {
             "replicas": replicas,
             "requires_keys": requires_keys,
             "on_loopback": is_loopback(host),
             "settings": parts.settings.model_dump(),
-            "member": member_of(parts, first=True).model_dump(),
+            "member": member.model_dump(),
         }
         try:
             serve.run(app(args), name=APPLICATION, route_prefix="/")
         except RuntimeError as error:
             raise AppError(f"the servers did not start: {_reason(str(error))}") from error
+    note_first(_address(), member)  # it may have another version since
     return replicas, shown_address(host, port)
 
 
@@ -113,6 +116,12 @@ def _serve() -> Iterator[Any]:
         raise AppError(SERVING + install_command("cluster")) from error
     logging.getLogger("ray.serve").setLevel(logging.WARNING)
     yield serve
+
+
+def _address() -> str:
+    import ray
+
+    return str(ray.get_runtime_context().gcs_address)
 
 
 def _nodes() -> list[dict[str, Any]]:

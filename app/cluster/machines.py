@@ -67,8 +67,13 @@ def start(parts: Parts, *, address: str = "", port: int = PORT, host: str = "", 
         where += ["--node-ip-address", host]
     started = _begin([*where, "--object-store-memory", str(OBJECTS), *more], address, host)
     if not address:
-        _client(started.cluster).internal_kv_put(FACTS[0], own.model_dump_json().encode(), True, FACTS[1])
+        note_first(started.cluster, own)
     return started
+
+
+def note_first(cluster: str, member: Member) -> None:
+    """Keep in a cluster what machines that join it are compared with."""
+    _client(cluster).internal_kv_put(FACTS[0], member.model_dump_json().encode(), True, FACTS[1])
 
 
 def stop() -> list[Started]:

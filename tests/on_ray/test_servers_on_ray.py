@@ -21,6 +21,7 @@ from propcite.app import parts as bootstrap
 from propcite.app.cluster.deploying import deploy
 from propcite.app.errors import AppError
 from propcite.app.ingest.sources import Upload
+from propcite.app.library.shards import Shards
 from propcite.app.library.store import Scope
 from propcite.app.parts import Parts
 from propcite.app.settings import load_settings
@@ -55,16 +56,20 @@ def parts(cluster: Any, llm: ScriptedLlm, tmp_path_factory: pytest.TempPathFacto
             judge="none",
             min_score=0.8,
             serve_connections=AT_ONCE,
+            cluster=cluster.address,
             **model,
         )
         built = Parts(settings)
-        ingester = built.ingester(built.library.create_collection("harbour"))
-        list(ingester.ingest([Upload(name, text.encode()) for name, text in TEXTS.items()]))
+        harbour = built.library.create_collection("harbour")
+        list(built.ingester(harbour).ingest([Upload(name, text.encode()) for name, text in TEXTS.items()]))
         connect(cluster.address)
+        shards = Shards(built.workspace(harbour))
+        shards.divide(2)
         yield built
         from ray import serve
 
         serve.shutdown()
+        shards.stop_hosts()
         built.library.close()
 
 
@@ -145,6 +150,7 @@ def test_replacing_the_servers_loses_no_request(
         done = propcite("cluster", "serve", "--port", str(PORT), "--replicas", "2", "--keys", "--json")
         replaced.set()
         searching.result()
+        assert done.code == 0, done.err
         assert done.json == {"servers": 2, "address": AT}
         assert "weighs 303 tonnes" in answering.result().rpartition("event: result")[2]
     assert set(codes) == {200}
@@ -158,7 +164,7 @@ def test_what_cannot_be_served_is_one_line(parts: Parts, client: httpx.Client, t
     assert client.get("/healthz").is_success
     with pytest.raises(AppError, match=rf"^the servers listen at {AT}, .* give --host 127.0.0.1 --port {PORT}"):
         deploy(parts, host="127.0.0.1", port=PORT + 1, replicas=2)
-    with pytest.raises(AppError, match="the cluster has 3 machines, and each has one server.*--replicas 3"):
+    with pytest.raises(AppError, match=r"the cluster has 3 machines, and each has one server.*--replicas 3"):
         deploy(parts, host="127.0.0.1", port=PORT, replicas=4)
     alone = Parts(load_settings(data_dir=tmp_path))
     alone.__dict__["encoder"] = WordEncoder()
@@ -179,15 +185,14 @@ def test_machines_join_and_leave(
         database = postgres.new_database()
         monkeypatch.setenv("PROPCITE_DATABASE", database)
         assert "no cluster answers at '127.0.0.6:7391'" in propcite(*join).err
-        begun = propcite(
-            "cluster", "start", "--host", first, "--port", "7391", *few, "--temp-dir", f"/tmp/{tmp_path.name}"
-        )
+        own_folder = ("--temp-dir", f"/tmp/{tmp_path.name}")
+        begun = propcite("cluster", "start", "--host", first, "--port", "7391", *few, *own_folder)
         try:
             assert f"the cluster is at {first}:7391" in begun.err
             again = propcite("cluster", "start", "--host", first, "--port", "7391")
             assert (again.code, "in a cluster already" in again.err) == (2, True)
-            taken = propcite("cluster", "start", "--host", second, "--port", "7391", "--", "--num-cpus", "no")
-            assert (taken.code, "num-cpus" in taken.err, taken.err.count("\n")) == (2, True, 1)
+            wrong = propcite("cluster", "start", "--host", second, "--port", "7393", "--", "--num-cpus", "no")
+            assert (wrong.code, "num-cpus" in wrong.err, wrong.err.count("\n")) == (2, True, 1)
             for name, value, line in (
                 ("DATA_DIR", str(tmp_path / "another"), "does not see the files of the cluster's first one"),
                 ("DATABASE", "", "several machines need one database"),
