@@ -46,11 +46,11 @@ def deploy(parts: Parts, *, host: str, port: int, replicas: int = 0, requires_ke
         )
     if len(machines) > 1:  # a machine that is lost hands its server to another
         check_shared(parts.settings)
+    member, _ = member_of(parts, first=True), parts.propcite  # what cannot be loaded here replaces no server
     with _serve() as serve:
         _listen(serve, host, port)
         from propcite.app.cluster.serving import app
 
-        member = member_of(parts, first=True)
         args = {
             "replicas": replicas,
             "requires_keys": requires_keys,
@@ -61,7 +61,7 @@ def deploy(parts: Parts, *, host: str, port: int, replicas: int = 0, requires_ke
         try:
             serve.run(app(args), name=APPLICATION, route_prefix="/")
         except RuntimeError as error:
-            raise AppError(f"the servers did not start: {_reason(str(error))}") from error
+            raise AppError(f"the servers did not start: {_reason(serve, str(error))}") from error
     note_first(_address(), member)  # it may have another version since
     return replicas, shown_address(host, port)
 
@@ -131,7 +131,9 @@ def _nodes() -> list[dict[str, Any]]:
     return sorted(found, key=lambda node: str(node["NodeManagerAddress"]))
 
 
-def _reason(message: str) -> str:
-    """Return the last error that a message of Ray names, which holds the traces of several processes."""
-    named = _REASON.findall(message)
+def _reason(serve: Any, message: str) -> str:
+    """Return the last error that Ray names, whose messages hold the traces of several processes; else its message."""
+    application = serve.status().applications.get(APPLICATION)
+    messages = [one.message for one in application.deployments.values()] if application else []
+    named = [reason for text in (message, *messages) for reason in _REASON.findall(text)]
     return str(named[-1] if named else message.strip().splitlines()[-1])

@@ -33,10 +33,7 @@ def member_of(parts: Parts, *, first: bool = False) -> Member:
 
 def check_same(own: Member, first: Member) -> None:
     """Raise AppError if this machine differs from the first one of its cluster."""
-    if own.version != first.version:
-        raise AppError(
-            f"this machine has PropCite {own.version}, the cluster {first.version}: install that version here"
-        )
+    check_version(own.version, first)
     if own.encoder != first.encoder:
         raise AppError(
             f"the encoder of this machine is {own.encoder}, that of the cluster {first.encoder}: set PROPCITE_ENCODER"
@@ -46,6 +43,11 @@ def check_same(own: Member, first: Member) -> None:
             "this machine does not see the files of the cluster's first one: give both the same PROPCITE_STORAGE, or a "
             "PROPCITE_DATA_DIR that all machines reach"
         )
+
+
+def check_version(own: str, first: Member) -> None:
+    if own != first.version:
+        raise AppError(f"this machine has PropCite {own}, the cluster {first.version}: install that version here")
 
 
 def check_shared(settings: Settings) -> None:

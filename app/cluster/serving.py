@@ -6,12 +6,13 @@ Each machine has one server at most, so that its models are loaded once there, a
 from __future__ import annotations
 
 import asyncio
+from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 from fastapi import FastAPI
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from propcite.app.cluster.sameness import Member, check_same, check_shared, member_of
+from propcite.app.cluster.sameness import Member, check_same, check_shared, check_version, member_of
 from propcite.app.errors import AppError
 from propcite.app.parts import Parts
 from propcite.app.settings import Settings, load_settings
@@ -48,6 +49,7 @@ class Server:
         self._options = options
         self._parts = Parts(load_settings(**options.settings))
         if options.member:
+            check_version(version("propcite"), options.member)  # before anything is loaded
             check_same(member_of(self._parts), options.member)
         set_up_logs(self._parts.settings.log_format)
         prepare_telemetry()

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from threading import Event
+from threading import Event, Timer
 from typing import Any
 
 import httpx
@@ -18,6 +18,7 @@ from serving import PATIENCE_S, wait_until
 from word_encoder import WordEncoder
 
 from propcite.app import parts as bootstrap
+from propcite.app.cluster import sameness
 from propcite.app.cluster.deploying import deploy
 from propcite.app.errors import AppError
 from propcite.app.ingest.sources import Upload
@@ -30,6 +31,7 @@ from propcite.retrieval.sharding.hosts import connect
 pytest.importorskip("ray.serve", exc_type=ImportError)
 
 PORT, AT_ONCE = 8697, 2  # of each server
+HELD_S = 5.0  # that an answer goes on while its server is replaced
 AT = f"http://127.0.0.1:{PORT}"
 TEXTS = {f"{n}.txt": f"The gate number {n} weighs 30{n} tonnes." for n in range(4)}
 WRITTEN = Reply("The gate number 3 weighs 303 tonnes. [1]", chunks=("The gate number 3 ", "weighs 303 tonnes. [1]"))
@@ -145,8 +147,7 @@ def test_replacing_the_servers_loses_no_request(
     with ThreadPoolExecutor(2) as pool:
         answering, searching = pool.submit(answer), pool.submit(search)
         wait_until(lambda: len(codes) > 2, "nothing was searched")
-        pool_of_release = ThreadPoolExecutor(1)
-        pool_of_release.submit(lambda: (wait_until(lambda: len(codes) > 40, "searches ended"), held.set()))
+        Timer(HELD_S, held.set).start()
         done = propcite("cluster", "serve", "--port", str(PORT), "--replicas", "2", "--keys", "--json")
         replaced.set()
         searching.result()
@@ -154,7 +155,7 @@ def test_replacing_the_servers_loses_no_request(
         assert done.json == {"servers": 2, "address": AT}
         assert "weighs 303 tonnes" in answering.result().rpartition("event: result")[2]
     assert set(codes) == {200}
-    assert {client.get("/readyz").json()["splitter"] for _ in range(6)} == {"learned"}
+    assert {client.get("/readyz").json()["splitter"] for _ in range(6)} == {"learned/splitter"}
     shown = propcite("cluster", "show", "--json").json
     assert [machine["state"] for machine in shown["machines"]] == ["here"] * 3
     assert (shown["state"], shown["servers"]) == ("running", {"running": 2})
@@ -170,6 +171,19 @@ def test_what_cannot_be_served_is_one_line(parts: Parts, client: httpx.Client, t
     alone.__dict__["encoder"] = WordEncoder()
     with pytest.raises(AppError, match=r"several machines need one database.*PostgreSQL.*PROPCITE_STORAGE"):
         deploy(alone, host="127.0.0.1", port=PORT, replicas=1)
+
+
+def test_servers_that_do_not_start_leave_the_others(
+    parts: Parts, client: httpx.Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    broken = Parts(parts.settings.model_copy(update={"splitter": "seq2seq"}))
+    broken.__dict__["encoder"] = parts.encoder
+    with pytest.raises(AppError, match="PROPCITE_SPLITTER_MODEL"):
+        deploy(broken, host="127.0.0.1", port=PORT, replicas=2)
+    monkeypatch.setattr(sameness, "version", lambda _: "9.9")  # of the machine that deploys
+    with pytest.raises(AppError, match=r"^the servers did not start: this machine has PropCite .*, the cluster 9\.9: "):
+        deploy(parts, host="127.0.0.1", port=PORT, replicas=2)
+    assert client.post("/v1/search", json=SEARCH).status_code == 200
 
 
 def test_machines_join_and_leave(
