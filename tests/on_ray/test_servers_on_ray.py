@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -218,6 +219,7 @@ def test_machines_join_and_leave(
             assert f"this machine is in the cluster at {first}:7391" in propcite(*join).err
         finally:
             stopped = propcite("cluster", "stop", "--json").json["stopped"]
+            shutil.rmtree(own_folder[1], ignore_errors=True)
     assert stopped == [f"{first}:7391"] * 2
     assert "began nothing that still runs here" in propcite("cluster", "stop").err
     from ray import nodes
