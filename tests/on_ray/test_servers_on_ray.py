@@ -187,6 +187,7 @@ def test_servers_that_do_not_start_leave_the_others(
     assert client.post("/v1/search", json=SEARCH).status_code == 200
 
 
+@pytest.mark.usefixtures("parts")
 def test_machines_join_and_leave(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
