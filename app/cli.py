@@ -12,6 +12,7 @@ from typing import Annotated, NoReturn
 import typer
 from typer.main import get_command
 
+from propcite.app.cluster import command as cluster
 from propcite.app.commands import (
     COULD_NOT,
     INTERRUPTED,
@@ -47,6 +48,7 @@ from propcite.retrieval.errors import PropCiteError
 __all__ = [
     "answers",
     "cli",
+    "cluster",
     "comparing",
     "configuring",
     "describing",

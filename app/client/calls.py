@@ -14,7 +14,14 @@ from pydantic import TypeAdapter
 from propcite.app.errors import AppError
 from propcite.app.library.records import AnswerInfo, DocumentInfo, Feedback, ResultPage
 from propcite.app.overview.records import SuggestedQuestion
-from propcite.app.server.results import Collection, DocumentOverview, ReadingJob, RemovedAnswers, RemovedDocument
+from propcite.app.server.results import (
+    Collection,
+    DocumentOverview,
+    JobList,
+    ReadingJob,
+    RemovedAnswers,
+    RemovedDocument,
+)
 from propcite.attribution.citations import CitedAnswer, Label, Verdict
 from propcite.attribution.citing.comparing import Comparison
 from propcite.attribution.citing.repaired import Repaired
@@ -162,6 +169,10 @@ class Calls:
     def suggest_follow_ups(self, answer_id: str) -> Call[list[SuggestedQuestion]]:
         return Call("GET", f"/v1/answers/{part(answer_id)}/follow-ups", in_field("questions", list[SuggestedQuestion]))
 
+    def list_jobs(self, first: int, limit: int, collection: str | None) -> Call[ResultPage[ReadingJob]]:
+        params = self.given({"first": first, "limit": limit}, collection)
+        return Call("GET", "/v1/jobs", _jobs, params=params)
+
     def get_job(self, job_id: str) -> Call[ReadingJob]:
         return Call("GET", f"/v1/jobs/{part(job_id)}", ReadingJob.model_validate_json)
 
@@ -234,6 +245,11 @@ def _answer(body: bytes) -> CitedAnswer:
 def _answers(body: bytes) -> ResultPage[AnswerInfo]:
     data = TypeAdapter(dict[str, Any]).validate_json(body)
     return ResultPage(TypeAdapter(list[AnswerInfo]).validate_python(data["answers"]), data["total"])
+
+
+def _jobs(body: bytes) -> ResultPage[ReadingJob]:
+    listed = JobList.model_validate_json(body)
+    return ResultPage(listed.jobs, listed.total)
 
 
 def _verdicts(body: bytes) -> list[Verdict]:

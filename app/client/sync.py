@@ -172,6 +172,10 @@ class Client:
         """Return questions on what stands near a stored answer; ask them with `after`."""
         return self._call(self._calls.suggest_follow_ups(answer_id))
 
+    def list_jobs(self, *, first: int = 0, limit: int = 100, collection: str | None = None) -> ResultPage[ReadingJob]:
+        """Return the jobs of a collection, the newest first, without their outcomes."""
+        return self._call(self._calls.list_jobs(first, limit, collection))
+
     def get_job(self, job_id: str) -> ReadingJob:
         return self._call(self._calls.get_job(job_id))
 

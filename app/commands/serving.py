@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import ipaddress
 import logging
 import os
 import signal
@@ -29,7 +28,6 @@ keys = typer.Typer(no_args_is_help=True, help="Create, list and revoke keys of t
 cli.add_typer(keys, name="keys", rich_help_panel=Panel.SERVING)
 
 PORT, MCP_PORT = 8600, 8610
-EXPORTING = [f"OTEL_EXPORTER_OTLP_{name}ENDPOINT" for name in ("", "TRACES_", "METRICS_")]
 
 
 class Scopes(StrEnum):
@@ -81,56 +79,29 @@ def _serve(
     import uvicorn
 
     from propcite.app.server.application import create_app
-    from propcite.app.server.connections import server_config
-    from propcite.app.server.logs import set_up_logs
+    from propcite.app.server.connections import is_loopback, listen, server_config, shown_address
+    from propcite.app.server.logs import prepare_telemetry, set_up_logs
 
-    listening = _listening(host, port)
+    listening = listen(host, port)
     parts = open_them()
-    on_loopback = _is_loopback(host)
-    if (ask_keys or not on_loopback) and not parts.keys.any():
-        raise PropCiteError(
-            f"a server at {host} needs a key, and there is none: propcite keys create NAME --scope write makes one"
-        )
-    set_up_logs(parts.settings.log_format)
-    _prepare_telemetry()
+    on_loopback = is_loopback(host)
     requires_keys = ask_keys or not on_loopback
+    if requires_keys:
+        check_keys(parts, host)
+    set_up_logs(parts.settings.log_format)
+    prepare_telemetry()
     app = create_app(parts, on_loopback=on_loopback, requires_keys=requires_keys, only_agents=only_agents)
-    shown = f"[{host}]" if ":" in host else host
-    note(f"PropCite listens at http://{shown}:{port}  ·  {hint}, Ctrl-C stops it")
+    note(f"PropCite listens at {shown_address(host, port)}  ·  {hint}, Ctrl-C stops it")
     with suppress(KeyboardInterrupt):  # how a server is stopped
         uvicorn.Server(server_config(app, parts.settings)).run([listening])
 
 
-def _listening(host: str, port: int) -> socket.socket:
-    """Bind the socket before any model loads, so that a port in use is reported at once."""
-    try:
-        family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-        listening = socket.socket(family, kind, protocol)  # asyncio sends at once only where TCP is named (TCP_NODELAY)
-        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listening.bind(address)
-    except OSError as error:
+def check_keys(parts: Parts, host: str) -> None:
+    """Raise PropCiteError if there is no key, without which a server there would refuse everything."""
+    if not parts.keys.any():
         raise PropCiteError(
-            f"{host}:{port} cannot be listened on ({error.strerror or error}): give another --port or --host"
-        ) from error
-    return listening
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
-
-
-def _prepare_telemetry() -> None:
-    """Name this program in what is exported; PropCiteError where the environment asks for that without the extra."""
-    if not any(os.environ.get(name) for name in EXPORTING):
-        return
-    if find_spec("opentelemetry.exporter") is None:
-        raise PropCiteError(
-            "OTEL_EXPORTER_OTLP_ENDPOINT needs the extra telemetry: pip install 'propcite[telemetry]', or unset it"
+            f"a server at {host} needs a key, and there is none: propcite keys create NAME --scope write makes one"
         )
-    os.environ.setdefault("OTEL_SERVICE_NAME", "propcite")
 
 
 @keys.command()

@@ -11,7 +11,8 @@ from io import BytesIO
 from propcite.app.errors import ReadError
 from propcite.app.ingest.sources import WebFile
 from propcite.app.ingest.uploaded_files import UploadedFiles
-from propcite.app.library.store.jobs import CANCELLED, Fetched, Job
+from propcite.app.library.jobs import Fetched, Job
+from propcite.app.library.store.jobs import CANCELLED
 from propcite.app.settings import Settings
 from propcite.attribution.formats.text import is_address
 

@@ -21,9 +21,10 @@ from propcite.app.ingest.fetching import Fetches, addresses
 from propcite.app.ingest.former_uploads import take_over
 from propcite.app.ingest.outcomes import Outcome, Progress
 from propcite.app.ingest.sources import Source, WebFile, gather, without
+from propcite.app.library.jobs import Fetched, Job, News
 from propcite.app.library.rereading import sources_to_read_again
 from propcite.app.library.store import CollectionInfo
-from propcite.app.library.store.jobs import CANCELLED, Fetched, Job, News
+from propcite.app.library.store.jobs import CANCELLED
 from propcite.app.parts import Parts
 from propcite.attribution.formats.text import is_address
 from propcite.retrieval.errors import PropCiteError, StorageError

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import ipaddress
+import socket
 
 import h11
 import uvicorn
@@ -11,6 +13,7 @@ from starlette.requests import Request
 from starlette.types import ASGIApp, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
+from propcite.app.errors import AppError
 from propcite.app.server.limits import CLOSE
 from propcite.app.server.problems import respond
 from propcite.app.settings import Settings
@@ -30,6 +33,36 @@ def server_config(app: ASGIApp, settings: Settings) -> uvicorn.Config:
     return uvicorn.Config(
         framed, http=Connection, ws="none", log_config=None, access_log=False, timeout_graceful_shutdown=GRACE_S
     )
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """Bind the socket before any model loads, so that a port in use is reported at once."""
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        listening = socket.socket(family, kind, protocol)  # asyncio sends at once only where TCP is named (TCP_NODELAY)
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.bind(address)
+    except OSError as error:
+        raise AppError(
+            f"{host}:{port} cannot be listened on ({error.strerror or error}): give another --port or --host"
+        ) from error
+    return listening
+
+
+def is_loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def shown_address(host: str, port: int) -> str:
+    """Return the address of a server as a URL.
+
+    >>> shown_address("::1", 8600)
+    'http://[::1]:8600'
+    """
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
 class Framing:

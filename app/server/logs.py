@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import json
 import logging
+import os
 import sys
 from collections.abc import Mapping
 from contextvars import ContextVar
 from datetime import UTC, datetime
+from importlib.util import find_spec
 from typing import Any, Literal
 
+from propcite.app.errors import AppError
+
 LOG_FORMAT = "%(asctime)s %(levelname)s %(message)s"
+EXPORTING = [f"OTEL_EXPORTER_OTLP_{name}ENDPOINT" for name in ("", "TRACES_", "METRICS_")]
 request_id: ContextVar[str] = ContextVar("request_id", default="")
 
 
@@ -21,6 +26,17 @@ def set_up_logs(form: Literal["text", "json"], level: int = logging.INFO) -> Non
     if form == "json":
         for handler in logging.getLogger().handlers:
             handler.setFormatter(JsonLines())
+
+
+def prepare_telemetry() -> None:
+    """Name this program in what is exported; AppError where the environment asks for that without the extra."""
+    if not any(os.environ.get(name) for name in EXPORTING):
+        return
+    if find_spec("opentelemetry.exporter") is None:
+        raise AppError(
+            "OTEL_EXPORTER_OTLP_ENDPOINT needs the extra telemetry: pip install 'propcite[telemetry]', or unset it"
+        )
+    os.environ.setdefault("OTEL_SERVICE_NAME", "propcite")
 
 
 class JsonLines(logging.Formatter):

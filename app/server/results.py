@@ -46,7 +46,7 @@ class Verdicts(BaseModel):
 
 
 class ReadingJob(BaseModel):
-    """Files that are being added to a collection; `done` of `total` have an outcome."""
+    """Files that are added to a collection; `done` of `total` have an outcome, and a job read by its id lists these."""
 
     id: str
     collection: str
@@ -57,6 +57,13 @@ class ReadingJob(BaseModel):
     seconds_left: float | None
     outcomes: list[Outcome]
     reason: str
+
+
+class JobList(BaseModel):
+    """Jobs without their outcomes; `total` is the number of all."""
+
+    jobs: list[ReadingJob]
+    total: int
 
 
 class SuggestedQuestions(BaseModel):

@@ -6,8 +6,9 @@ import os
 import sys
 import time
 
+from propcite.app.library.jobs import News
 from propcite.app.library.store import Library
-from propcite.app.library.store.jobs import Jobs, News
+from propcite.app.library.store.jobs import Jobs
 
 if __name__ == "__main__":
     library = Library(sys.argv[1])

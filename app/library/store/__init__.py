@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from propcite.app.library.jobs import Job
 from propcite.app.library.records import (
     AnswerInfo,
     CollectionInfo,
@@ -30,7 +31,7 @@ from propcite.app.library.store.documents import Documents, document_id
 from propcite.app.library.store.feedback import FeedbackStore
 from propcite.app.library.store.fields import DocumentFields
 from propcite.app.library.store.history import History
-from propcite.app.library.store.jobs import Job, Jobs
+from propcite.app.library.store.jobs import Jobs
 from propcite.app.library.store.keys import Key, Keys
 from propcite.app.library.store.overviews import OverviewKind, Overviews
 from propcite.app.library.store.people.audit import Action, AuditEntry, AuditLog, Via

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from datetime import datetime, timedelta
-from typing import Any, Literal
+from typing import Any
 
 from pydantic import TypeAdapter
 from sqlalchemy import delete, func, null, or_, select, update
@@ -18,75 +18,17 @@ from sqlalchemy.orm import Session, aliased
 
 from propcite.app.errors import CollidedError, NotFoundError
 from propcite.app.ingest.outcomes import Outcome, Progress
-from propcite.app.library.records import CollectionInfo
+from propcite.app.library.jobs import Fetched, Job, News
+from propcite.app.library.records import CollectionInfo, ResultPage
 from propcite.app.library.store.database import Database
 from propcite.app.library.store.tables import CollectionRow, JobOutcomeRow, JobRow, now
 
-JobState = Literal["waiting", "reading", "done", "failed"]
 SILENT = timedelta(seconds=15)  # after which the worker that has a job is taken for gone
 MAX_JOBS = 1000  # that wait or are read, and that are kept after their end
 KEPT = timedelta(days=7)  # after its end
 TRIES = 3  # when another worker takes a job of the same collection at the same moment
 CANCELLED = "cancelled: what was read until then stays"
 _OUTCOME = TypeAdapter(Outcome)
-
-
-@dataclass(frozen=True, slots=True)
-class Fetched:
-    """What became of a web address: the file's name, or why it could not be fetched."""
-
-    name: str
-    reason: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Job:
-    """Uploaded files that are added to a collection, and `sources`: paths and addresses that are read where they are.
-
-    `again` also reads unchanged documents; without files and sources, all that an earlier version of the readers read.
-    `done` counts the sources that have an outcome.
-    """
-
-    id: str
-    collection: str
-    files: tuple[str, ...]
-    sources: tuple[str, ...] = ()
-    again: bool = False
-    state: JobState = "waiting"
-    reason: str = ""
-    done: int = 0
-    progress: Progress | None = None
-    fetched: tuple[Fetched, ...] | None = None
-    is_cancelled: bool = False
-    by: str = ""
-
-    @property
-    def has_ended(self) -> bool:
-        return self.state in ("done", "failed")
-
-    @property
-    def is_of_all(self) -> bool:
-        """Whether all is read that an earlier version of the readers read."""
-        return self.again and not (self.files or self.sources)
-
-    @property
-    def total(self) -> int:
-        """The number of documents; an archive counts as one until it was opened."""
-        return self.progress.total if self.progress else len(self.files) + len(self.sources)
-
-    @property
-    def num_left(self) -> int:
-        """The number of documents that are still to be read; 0 once it has ended."""
-        return 0 if self.has_ended else max(0, self.total - self.done)
-
-
-@dataclass(frozen=True, slots=True)
-class News:
-    """What a worker knows of its job: outcomes since it took it, when `before` were stored, and how far it has come."""
-
-    outcomes: Sequence[Outcome] = ()
-    before: int = 0
-    progress: Progress | None = None
 
 
 class Jobs:
@@ -131,6 +73,14 @@ class Jobs:
         with self._database.session() as session:
             found = session.execute(_query().where(CollectionRow.name == name, shown).order_by(JobRow.id))
             return [_job(*one) for one in found]
+
+    def listed(self, collection: CollectionInfo, first: int, limit: int) -> ResultPage[Job]:
+        """Return the jobs of a collection, the newest first, those that ended in the last days too."""
+        mine = JobRow.collection_id == collection.id
+        with self._database.session() as session:
+            found = session.execute(_query().where(mine).order_by(JobRow.id.desc()).offset(first).limit(limit))
+            total = session.scalar(select(func.count()).select_from(JobRow).where(mine))
+            return ResultPage([_job(*one) for one in found], total or 0)
 
     def outcomes(self, id_: str) -> list[Outcome]:
         """Return what became of the sources of a job that were read, in their order."""

@@ -11,14 +11,15 @@ from typing import Annotated
 from fastapi import APIRouter, File, Form, Query, Request, Response, UploadFile
 
 from propcite.app.errors import NotFoundError
+from propcite.app.ingest.outcomes import Outcome
 from propcite.app.ingest.readers import SUFFIXES
 from propcite.app.ingest.uploads import MAX_JOBS, Job, Uploads, safe_name
 from propcite.app.library.selection import selected_documents
 from propcite.app.library.store import Action, CollectionInfo, DetailsChange, DocumentInfo
 from propcite.app.server.access import Access, CheckedRoute, ReadAccess, WriteAccess
 from propcite.app.server.errors import RequestError
-from propcite.app.server.results import ReadingJob, RemovedDocument
-from propcite.app.server.routes.shared import PROBLEMS, cancel_on_disconnect
+from propcite.app.server.results import JobList, ReadingJob, RemovedDocument
+from propcite.app.server.routes.shared import MAX_FIRST, PROBLEMS, cancel_on_disconnect
 from propcite.app.server.schemas import (
     DescribeRequest,
     DocumentList,
@@ -103,6 +104,21 @@ async def add_documents(
         response.status_code = 200 if job.has_ended else 202
     response.headers["Location"] = f"/v1/jobs/{job.id}"
     return await asyncio.to_thread(_json, access, job)
+
+
+@router.get("/v1/jobs", responses=PROBLEMS)
+def list_jobs(
+    access: ReadAccess,
+    collection: Collection = None,
+    first: Annotated[int, Query(ge=0, le=MAX_FIRST, description="how many newer jobs to skip")] = 0,
+    limit: Annotated[int, Query(ge=1, le=1000)] = 100,
+) -> JobList:
+    """List the newest jobs of a collection with their state; ended ones are kept for a week.
+
+    Outcomes are left out: a job that is asked for by its id has them.
+    """
+    page = access.service.parts.jobs.listed(_info(access, collection), first, limit)
+    return JobList(jobs=[_job_result(job, ()) for job in page.items], total=page.total)
 
 
 @router.get("/v1/jobs/{job_id}", responses=PROBLEMS)
@@ -196,15 +212,19 @@ async def _ended(uploads: Uploads, job: Job) -> Job:
 
 
 def _json(access: Access, job: Job) -> ReadingJob:
-    outcomes, progress = access.service.uploads.outcomes(job.id), job.progress
+    return _job_result(job, access.service.uploads.outcomes(job.id))
+
+
+def _job_result(job: Job, outcomes: Sequence[Outcome]) -> ReadingJob:
+    progress = job.progress
     return ReadingJob(
         id=job.id,
         collection=job.collection,
         state=job.state,
-        done=len(outcomes),
+        done=max(job.done, len(outcomes)),
         total=job.total,
         passages_per_second=round(progress.passages_per_second, 1) if progress else None,
         seconds_left=progress.seconds_left if progress else None,
-        outcomes=outcomes,
+        outcomes=list(outcomes),
         reason=job.reason,
     )

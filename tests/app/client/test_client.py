@@ -131,6 +131,12 @@ def test_documents_are_added_listed_shown_and_removed(client: Client, tmp_path: 
     )
     assert (job.state, [outcome.state for outcome in job.outcomes]) == ("done", ["added", "added"])
     assert client.get_job(job.id) == job == client.cancel_job(job.id)  # it has ended
+    later = client.add_documents(("tram.md", b"# Tram\n\nThe tram is new."), collection="ferries", wait=True)
+    listed = client.list_jobs(limit=1, collection="ferries")
+    assert (listed.total, list(listed.items)) == (2, [later.model_copy(update={"outcomes": []})])
+    (older,) = client.list_jobs(first=1, collection="ferries").items
+    assert (older.id, older.state, older.done, older.total, older.outcomes) == (job.id, "done", 2, 2, [])
+    client.remove_document(later.outcomes[0].document_id, collection="ferries")
     bus, ferry = client.list_documents(collection="ferries")
     assert (bus.source, ferry.source) == ("bus.md", "ferry.txt")
     (hit,) = client.search("When does the ferry run?", k=1, collection="ferries")

@@ -13,9 +13,10 @@ from sqlalchemy import text
 
 from propcite.app.errors import NotFoundError
 from propcite.app.ingest.outcomes import Alike, Outcome, Progress
+from propcite.app.library.jobs import Fetched, News
 from propcite.app.library.store import Job, Jobs, Library
 from propcite.app.library.store import jobs as store_jobs
-from propcite.app.library.store.jobs import CANCELLED, SILENT, Fetched, News
+from propcite.app.library.store.jobs import CANCELLED, SILENT
 from propcite.retrieval.fidelity import Fidelity
 
 A = Outcome("a.txt", "added", "A", "d1", 2, "", (Alike("b.txt", 0.9),), Fidelity(pages=3, ocr_pages=1))

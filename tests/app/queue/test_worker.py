@@ -19,7 +19,7 @@ from sqlalchemy import event, text
 from propcite.app.ingest.sources import Upload
 from propcite.app.ingest.uploads import Job, Uploads
 from propcite.app.library.doctor import Doctor
-from propcite.app.library.store.jobs import News
+from propcite.app.library.jobs import News
 from propcite.app.parts import Parts
 
 OpenParts = Callable[..., Parts]

@@ -71,6 +71,11 @@ def test_a_key_cancels_where_it_may_add_documents(loaded: dict[str, object]) -> 
     with running_server(parts, requires_keys=True) as address, httpx.Client(base_url=address, timeout=60) as http:
         http.headers.update(keys["writer"])
         job_id = sent(http, 1)
+        listed = http.get("/v1/jobs", params={"collection": "harbour"}, headers=keys["reader"]).json()
+        assert ([job["id"] for job in listed["jobs"]], listed["total"]) == ([job_id], 1)
+        strange = http.get("/v1/jobs", params={"collection": "harbour"}, headers=keys["stranger"])
+        assert strange.status_code == 404
+        assert http.get("/v1/jobs", params={"collection": "other"}, headers=keys["stranger"]).json()["jobs"] == []
         at = f"/v1/jobs/{job_id}/cancel"
         assert http.post(at, headers=keys["reader"]).status_code == 403
         assert http.post(at, headers=keys["stranger"]).status_code == 404
