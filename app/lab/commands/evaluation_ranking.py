@@ -21,7 +21,9 @@ Encoders = Annotated[list[str] | None, typer.Option("--encoder", help="A folder 
 def eval_beir(
     folders: Annotated[
         list[Path],
-        typer.Argument(help="corpus.jsonl, queries.jsonl, qrels/*.tsv; or LoTTE's or DPR's files.", metavar="DIRS…"),
+        typer.Argument(
+            help="corpus.jsonl, queries.jsonl, qrels/*.tsv; or LoTTE's, MIRACL's or DPR's files.", metavar="DIRS…"
+        ),
     ],
     split: Annotated[
         str, typer.Option(help="The judged split (default: test, or the only one); search or forum; a questions' file.")
