@@ -2,7 +2,7 @@
 
 Each query token retrieves its nearest tokens of the collection, compared with all of them.  Measured are the shares of
 gold tokens, which are those of relevant passages, and of lexical matches, which are the query token's own words, among
-the first of them (figure 3 there), and rankings by the retrieved tokens alone, with several values in the place of
+the first of them, and rankings by the retrieved tokens alone, with several values in the place of
 similarities that were not retrieved (table 5 there).
 """
 
