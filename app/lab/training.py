@@ -8,8 +8,10 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
+from propcite.app.errors import AppError
 from propcite.app.settings import load_settings
 from propcite.app.terminal_progress import counting
+from propcite.retrieval.alignment import NEAREST, alignment_of
 from propcite.retrieval.errors import PropCiteError
 from propcite.retrieval.saving import atomic_write
 
@@ -17,8 +19,10 @@ if TYPE_CHECKING:
     from propcite.retrieval.encoding.encoder import Encoder
     from propcite.retrieval.training.hard_negatives import Negatives
     from propcite.retrieval.training.passages import EncodedPassages
+    from propcite.retrieval.training.query_trainer import QueryRecipe
     from propcite.retrieval.training.rows import Row
 
+TRAINABLE = ("top-k", "top-p", "da")  # alignments of each query token by its similarities alone
 RECIPE_FILE = "recipe.json"  # in the folder of a whole model
 
 
@@ -47,6 +51,7 @@ def train_encoder(
     from propcite.retrieval.training.teacher import Teacher
 
     recipe = QueryRecipe(**options)
+    _check_alignment(recipe)
     folder = work or out / "work"
     checkpoint = _checkpoint_path(folder / CHECKPOINT, resume=resume)
     loaded_teacher = Teacher.open(teacher, device, load_settings().precision) if teacher else None
@@ -198,6 +203,14 @@ def train_model(
         average_files([folder / "passages.safetensors" for folder in folders], out / "passages.safetensors")
         result |= {"queries": str(difference), "passages": str(out / "passages.safetensors")}
     return result
+
+
+def _check_alignment(recipe: QueryRecipe) -> None:
+    alignment = alignment_of(recipe.alignment)
+    if alignment.kind not in TRAINABLE or alignment.salient:
+        raise AppError(f"a network is not trained by the alignment {alignment}: give {', '.join(TRAINABLE)}")
+    if alignment != NEAREST and (recipe.k_train or recipe.salience != "none"):
+        raise AppError(f"--alignment {alignment} is trained alone: leave out --k-train and --salience")
 
 
 def _check_recipe(file: Path, recipe: dict[str, Any], *, resume: bool) -> None:

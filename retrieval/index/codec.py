@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cache, cached_property, lru_cache
 from typing import Any, cast
 
 import numpy as np
@@ -190,9 +190,8 @@ def _for_torch(rows: Rows) -> Rows:
 def _int_mm(left: Any, right: Any) -> Any:
     import torch
 
-    fast = getattr(torch, "_int_mm", None)  # not a public function of torch: the fallback gives the same numbers
-    if fast is not None:
-        return fast(left, right.T)
+    if _int_mm_is_exact():
+        return torch._int_mm(left, right.T)
     return (left.float() @ right.float().T).int()  # exact: 127 * 127 * 1,024 stays below 2**24
 
 
@@ -216,3 +215,18 @@ def _rotation(dimension: int) -> Floats:
     signs = 1 - 2 * (np.frombuffer(digits, np.uint8) & 1).astype(np.int8).reshape(2, dimension)
     rotation: Floats = ((cosines * signs[0]) @ cosines.T * signs[1]).astype(np.float32)
     return rotation
+
+
+@cache
+def _int_mm_is_exact() -> bool:
+    """Return whether torch has integer products, which is not public, and they are right on this processor.
+
+    Those without VNNI add two products in 16 bits, where large ones saturate.
+    """
+    import torch
+
+    if not hasattr(torch, "_int_mm"):
+        return False
+    rows = torch.full((4 * COLUMN_MULTIPLE, 128), 127, dtype=torch.int8)
+    others = torch.full((COLUMN_MULTIPLE, 128), -127, dtype=torch.int8)
+    return bool((torch._int_mm(rows, others.T) == -127 * 127 * 128).all())

@@ -6,7 +6,9 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F  # noqa: N812 - its usual name
 
+from propcite.retrieval.alignment.forms import Alignment
 from propcite.retrieval.alignment.gate import gate
+from propcite.retrieval.alignment.pairs import sum_pairs
 
 LOW = -1e4  # the score of masked units
 
@@ -18,6 +20,23 @@ def unit_scores(queries: Tensor, weights: Tensor, tokens: Tensor, members: Tenso
     """
     best = _best(_similarities(queries, tokens), members, lengths)
     return (best.view(-1, *weights.shape) * weights).sum(-1).T
+
+
+def aligned_scores(
+    queries: Tensor, weights: Tensor, tokens: Tensor, members: Tensor, lengths: Tensor, alignment: Alignment
+) -> Tensor:
+    """Average the similarities of the pairs that an alignment makes of each query and unit (ALIGNER).
+
+    As in a search, the mean is multiplied by the sum of the weights.  (b, q, d), (b, q), (n, d) -> (b, u)
+    """
+    present = torch.arange(int(lengths.max()), device=lengths.device) < lengths[:, None]
+    flat = _similarities(queries, tokens)[members]
+    padded = flat.new_zeros(*present.shape, flat.shape[-1]).masked_scatter(present[..., None], flat)
+    similarities = padded.transpose(1, 2)
+    sums, counts = sum_pairs(similarities, alignment.pairs(similarities.detach(), present))
+    total, number = ((part.view(-1, *weights.shape) * weights).sum(-1).T for part in (sums, counts))
+    mean: Tensor = total / number.clamp_min(1e-3) * weights.sum(-1)[:, None]
+    return mean
 
 
 def xtr_scores(queries: Tensor, weights: Tensor, tokens: Tensor, members: Tensor, lengths: Tensor, k: int) -> Tensor:

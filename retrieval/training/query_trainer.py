@@ -12,6 +12,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from propcite.retrieval.alignment import NEAREST, alignment_of
 from propcite.retrieval.encoding.bundled import bundled_model, fingerprint
 from propcite.retrieval.encoding.trained_networks import (
     build_routed_model,
@@ -25,6 +26,7 @@ from propcite.retrieval.training.batches import join_units, unit_masks, unit_sen
 from propcite.retrieval.training.hard_negatives import Negatives, negative_finder
 from propcite.retrieval.training.loop import TrainingLoop
 from propcite.retrieval.training.losses import (
+    aligned_scores,
     any_positive_loss,
     distillation_loss,
     gate_salience,
@@ -60,6 +62,7 @@ class QueryRecipe:
     others: float = 0.5  # weight of the loss against all units of the batch, beside that against the own passage's
     negatives: Negatives = "none"  # a hard negative passage for each row, and how it is found
     k_train: int = 0  # tokens that count for each query token in the loss against the batch (XTR); 0: all
+    alignment: str = "top-k=1"  # the pairs of tokens that count in a score (ALIGNER)
     salience: SalienceGate = "none"  # how the salience of passage tokens is learned: ALIGNER's gate, ReLU, hard top-k
     alpha_q: float = 0.5  # share of a query's tokens that the gate selects
     alpha_d: float = 0.4  # share of a passage's tokens that the gate selects
@@ -189,6 +192,8 @@ class QueryTrainer(TrainingLoop):
     ) -> Tensor:
         """Score all units, by the salience of passage tokens if it is learned.  sizes (p,): tokens per passage"""
         recipe = self.recipe
+        if (alignment := alignment_of(recipe.alignment)) != NEAREST:
+            return aligned_scores(vectors, weights, tokens, members, lengths, alignment)
         if recipe.salience == "none":
             return unit_scores(vectors, weights, tokens, members, lengths)
         salience = self.queries.passage_salience(tokens)

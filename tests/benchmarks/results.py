@@ -1,14 +1,16 @@
 """Write RESULTS.md: every comparison on the development data, with intervals, command, commit and date.
 
-    python -m tests.benchmarks.results FOLDER [--out tests/benchmarks/RESULTS.md]
+    python -m tests.benchmarks.results FOLDER [--kept] [--out tests/benchmarks/RESULTS.md]
 
-FOLDER holds alce/, beir/ and rank_dev.jsonl.gz.  Missing runs are measured by the commands that the page names; they
-are stored, and continue after an interrupt.  Stored runs are not measured again.
+FOLDER holds alce/, beir/, cite_dev.jsonl.gz and rank_dev.jsonl.gz.  Missing runs are measured by the commands that the
+page names; they are stored, and continue after an interrupt.  Stored runs are not measured again; with `--kept` nothing
+is measured, and the page names what is missing.  Passages are read in float32, which every processor has.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -16,33 +18,39 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from tests.benchmarks.summary import Contest, bouts, summary
+
 from propcite.app.lab.ranking.relevance import SENTENCES
 from propcite.app.lab.runs.aggregates import Aggregate, aggregates, comparable_groups, measure_of
 from propcite.app.lab.runs.figures import SOURCE_MEAN, figures_by_source
-from propcite.app.lab.runs.tables import notes
+from propcite.app.lab.runs.tables import flat_settings, notes
 from propcite.app.lab.runs.text_tables import NO_VALUE
 from propcite.app.library.store import RunInfo, RunItem
 from propcite.app.parts import Parts
 from propcite.app.settings import load_settings
 
 OUT = Path(__file__).with_name("RESULTS.md")
-HEAD = """# Results
+PRECISION = "float32"
+HEAD = f"""# Results
 
 Made by `python -m tests.benchmarks.results FOLDER` from the development data.  Figures are percent, but for counts,
 with their 95% interval (bootstrap over items).  Each table is a kept run: `propcite runs show`, `compare` and `export`
-tell more.
+tell more.  All are measured with `PROPCITE_PRECISION={PRECISION}`, so that other processors give the same figures:
+[what remains](../../docs/evaluating.md#the-same-figures-on-another-machine).
 """
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Job:
     """A run of the page: its command, and the settings that distinguish it from others over the same file."""
 
     title: str
     arguments: tuple[str, ...]
     path: str
-    settings: Mapping[str, Any] = field(default_factory=dict)
+    settings: Mapping[str, Any] = field(default_factory=dict)  # dotted names are settings of a part
     measures: tuple[str, ...] = ()
+    contest: Contest | None = None
+    ways: str = ""  # only ways that begin so
 
     @property
     def kind(self) -> str:
@@ -52,62 +60,120 @@ class Job:
 CITED = ("citation_recall", "citation_precision", "citation_f1", "citations_a_sentence")
 ASQA = "alce/asqa_dev.json.gz"
 RANKED = ("nDCG@10", "R@10", "R@100", "RR@10", "P@1")
+WAYS = ("postcite", "bm25", "sentence", "sentence-2", "propcite", "propcite+threshold", "propcite+judge")
+CITING = tuple(f"--way={way}" for way in WAYS)
+METHODS = ("propositions", "sentence", "postcite", "bm25")
+BY_ALCE = Contest("citation_f1", ("propcite",), beside=("postcite", "bm25", "sentence", "sentence-2"))
+BY_PEOPLE = tuple(f"passages of answers: {method}, no judge" for method in METHODS)
 JOBS = (
     Job(
-        "ASQA, the long answers that people wrote, cited over ten passages",
-        ("asqa", "--human", "--context", "10"),
+        "ASQA, the long answers that people wrote, by the passages they were written from",
+        ("cite", *(f"--method={method}" for method in METHODS)),
         ASQA,
-        {"answers": {"name": "people"}},
+        {"methods": list(METHODS)},
+        ("precision", "recall", "f1", "citations"),
+        Contest("f1", BY_PEOPLE[:1], beside=BY_PEOPLE),
+    ),
+    Job(
+        "ASQA, the long answers that people wrote, cited over ten passages",
+        ("asqa", "--human", "--context", "10", *CITING),
+        ASQA,
+        {"answers": {"name": "people"}, "ways": list(WAYS)},
         CITED,
+        BY_ALCE,
     ),
     Job(
         "ASQA, answers of the extractive generator over five passages",
-        ("asqa", "--context", "5"),
+        ("asqa", "--context", "5", *CITING),
         ASQA,
-        {"context": [5]},
+        {"context": [5], "ways": list(WAYS), "answers.name": "extractive"},
         (*CITED, "str_em", "str_hit", "rouge_lsum", "length"),
+        BY_ALCE,
+    ),
+    Job("ALCE's shortcuts, judged by the judge that scores", ("judge",), ASQA),
+    Job(
+        "Claims whose supporting sentences people marked",
+        ("cite", "--most", "100", "--method", "sentence"),
+        "cite_dev.jsonl.gz",
+        {"most": 100, "methods": ["sentence"]},
+        ("P@1", "R@5", "RR"),
+        Contest("P@1", ("sentences ranked: propcite-minilm",)),
+        "sentences ranked",
+    ),
+    Job(
+        "Right and subtly wrong claims beside invented documents",
+        ("verdicts", "--judge", "reader", "--judge", "embedded"),
+        "verdicts.jsonl",
+        {"judges": ["reader", "embedded"]},
+        ("right",),
+        Contest("right", ("claims judged: reader",), beside=("claims judged: embedded",)),
+    ),
+    *(
+        Job(
+            f"Passages of {name}",
+            ("beir",),
+            f"beir/{name}",
+            {},
+            RANKED,
+            Contest("nDCG@10", ("both",), beside=("bm25", "m_q", "m'_q")),
+        )
+        for name in ("asqa-dev", "cranfield", "vaswani", "cisi")
+    ),
+    Job(
+        "Sentences within their passages, the plain mean over sources",
+        ("sentences",),
+        "rank_dev.jsonl.gz",
+        contest=Contest("P@1", ("m'_q",), over_sources=True, beside=("bm25", "m_q", "alone", "single-vector")),
     ),
     Job(
         "ASQA, answers of SmolLM2-135M-Instruct over five passages, the first 24 questions",
-        ("asqa", "--context", "5", "--generator", "local", "--limit", "24"),
+        ("asqa", "--context", "5", "--generator", "local", "--limit", "24", *CITING),
         ASQA,
-        {"context": [5], "limit": 24},
+        {"context": [5], "limit": 24, "ways": list(WAYS), "answers.name": "local"},
         (*CITED, "str_em", "str_hit", "rouge_lsum", "length"),
+        BY_ALCE,
     ),
-    Job("ALCE's shortcuts, judged by the judge that scores", ("judge",), ASQA),
-    *(
-        Job(f"Passages of {name}", ("beir",), f"beir/{name}", {}, RANKED)
-        for name in ("asqa-dev", "cranfield", "vaswani", "cisi")
-    ),
-    Job("Sentences within their passages, the plain mean over sources", ("sentences",), "rank_dev.jsonl.gz"),
 )
 
 
 def stored_run(parts: Parts, job: Job) -> RunInfo | None:
     """Return the newest finished run over as many items as the job asks for; None if there is none."""
-    name = Path(job.path).name
-    for run in parts.runs.find(job.kind, name):
-        wanted = {"limit": 0, "offset": 0} | dict(job.settings)
-        if run.state == "done" and all((run.settings.get(name) or 0) == value for name, value in wanted.items()):
+    wanted = {"limit": 0, "offset": 0} | dict(job.settings)
+    for run in parts.runs.find(job.kind, Path(job.path).name):
+        settings = dict(flat_settings(run.settings))
+        same = all((_setting(run, name) or 0) == value for name, value in wanted.items())
+        precise = {value for name, value in settings.items() if name.endswith("precision")} <= {PRECISION}
+        if run.state == "done" and same and precise:
             return run
     return None
 
 
-def find_or_measure(parts: Parts, job: Job, folder: Path) -> RunInfo:
-    if (run := stored_run(parts, job)) is None:
-        command = [sys.executable, "-m", "propcite", "eval", job.kind, str(folder / job.path), *job.arguments[1:]]
-        subprocess.run(command, check=True, stdout=sys.stderr)
+def _setting(run: RunInfo, name: str) -> Any:
+    value: Any = run.settings
+    for part in [name] if name in run.settings else name.split("."):
+        value = value.get(part) if isinstance(value, Mapping) else None
+    return value
+
+
+def find_or_measure(parts: Parts, job: Job, folder: Path, *, measure: bool = True) -> RunInfo | None:
+    """Return the job's run, measured if it is missing and may be; None if it is still missing, as without its model."""
+    if (run := stored_run(parts, job)) is None and measure:
+        path = next(path for path in (folder / job.path, OUT.with_name(job.path)) if path.exists())
+        command = [sys.executable, "-m", "propcite", "eval", job.kind, str(path), *job.arguments[1:]]
+        if subprocess.run(command, stdout=sys.stderr).returncode:
+            print(f"left out: {' '.join(command[2:])}", file=sys.stderr)
         run = stored_run(parts, job)
-    if run is None:
-        raise SystemExit(f"propcite eval {job.kind} {job.path} stored no complete run")
     return run
 
 
-def section(parts: Parts, job: Job, run: RunInfo) -> Iterator[str]:
-    items = list(parts.runs.items(run.id))
-    judged = f"Judge: {run.judge}.  " if run.judge else ""
+def section(parts: Parts, job: Job, run: RunInfo | None) -> Iterator[str]:
     command = " ".join(["propcite eval", job.kind, job.path, *job.arguments[1:]])
     yield f"## {job.title}\n"
+    if run is None:
+        yield f"Not measured yet: `{command}`.\n"
+        return
+    items = [item for item in parts.runs.items(run.id) if item.way.startswith(job.ways)]
+    judged = f"Judge: {run.judge}.  " if run.judge else ""
     yield f"`{command}`, {run.started_at:%Y-%m-%d}, commit {run.about.get('revision') or NO_VALUE}.  {judged}"
     yield from (f"{line[0].upper()}{line[1:]}.  " for line in notes(run))
     for figures in comparable_groups(_figures(job, items)):
@@ -144,11 +210,16 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--out", type=Path, default=OUT)
+    parser.add_argument("--kept", action="store_true", help="measure nothing")
     options = parser.parse_args()
+    os.environ["PROPCITE_PRECISION"] = PRECISION
     parts = Parts(load_settings())
-    lines = [HEAD]
-    for job in JOBS:
-        lines += section(parts, job, find_or_measure(parts, job, options.folder))
+    found = {job: find_or_measure(parts, job, options.folder, measure=not options.kept) for job in JOBS}
+    kept = [(job, job.contest, run) for job, run in found.items() if run and job.contest]
+    rows = (bout for job, contest, run in kept for bout in bouts(parts.runs, run, job.title, contest))
+    lines = [HEAD, *summary(rows)]
+    for job, run in found.items():
+        lines += section(parts, job, run)
     options.out.write_text("\n".join(lines), "utf-8")
 
 

@@ -26,7 +26,16 @@ from propcite.app.lab.alce.reference_scores import Mauve, mauve_text
 from propcite.app.lab.alce.scorer import AnswerScores, Scorer
 from propcite.app.lab.alce.scores import first_line, remove_citations
 from propcite.app.lab.alce.shortcuts import ShortcutScore
-from propcite.app.lab.alce.ways import GENERATE, REPAIR, CitationInput, Citer, build_citers, encode_sentences, is_judged
+from propcite.app.lab.alce.ways import (
+    GENERATE,
+    REPAIR,
+    CitationInput,
+    Citer,
+    build_citers,
+    encode_sentences,
+    is_judged,
+    reads_vectors,
+)
 from propcite.app.lab.citing.cache import shared_propcite
 from propcite.app.lab.runs.aggregates import ALL_ANSWERS, ANSWER_WAY, JUDGE_TEST
 from propcite.app.lab.runs.runner import add_costs, split_cost, timed
@@ -34,6 +43,7 @@ from propcite.app.library.store.runs import RunInfo, RunItem
 from propcite.app.parts import Parts
 from propcite.app.terminal_progress import Advance, counting
 from propcite.attribution.propcite import PropCite
+from propcite.attribution.prose.sentences import sentences_of
 
 NEEDS_MARKERS = (GENERATE, REPAIR)
 CACHED_TOKENS = 262_144  # from answer to answer
@@ -164,17 +174,20 @@ class Steps:
     def _cite(self, batch: Sequence[Row], citers: Mapping[str, Citer], shared: PropCite, advance: Advance) -> None:
         missing = {name: [row for row in batch if (row.way(name), row.key) not in self.items] for name in citers}
         inputs: dict[str, CitationInput] = {}
-        if any(missing.values()):
-            encode_documents(batch, shared.encoder)
-            inputs = {row.key: citation_input(row, self.answer(row), shared.encoder) for row in batch}
-            encode_sentences(shared, list(inputs.values()))
+        with timed() as encoding:
+            if any(missing.values()):
+                encode_documents(batch, shared.encoder)
+                inputs = {row.key: citation_input(row, self.answer(row), shared.encoder) for row in batch}
+                encode_sentences(shared, list(inputs.values()))
         for name, citer in citers.items():
             if rows := missing[name]:
                 with timed() as cost:
                     outputs = citer.cite([inputs[row.key] for row in rows])
+                read = split_cost(encoding, len(batch)) if reads_vectors(name) else {}
                 share = split_cost(cost, len(rows))
-                pairs = zip(rows, outputs, strict=True)
-                self._store([_cited_item(row, row.way(name), output, share) for row, output in pairs])
+                costs = [share | _citing_cost(add_costs(share, read), inputs[row.key]) for row in rows]
+                cited = zip(rows, outputs, costs, strict=True)
+                self._store([_cited_item(row, row.way(name), output, own) for row, output, own in cited])
             advance("citing", len(batch))
 
     def _score(self, batch: Sequence[Row], names: Sequence[str]) -> None:
@@ -230,6 +243,12 @@ def _shortcut_score(item: RunItem) -> ShortcutScore:
 
 def _cited_item(row: Row, way: str, output: str, cost: Mapping[str, float]) -> RunItem:
     return RunItem(row.key, way, {}, {"question": row.question.text, "text": output}, cost)
+
+
+def _citing_cost(cost: Mapping[str, float], answer: CitationInput) -> dict[str, float]:
+    """Return what citing one answer cost alone, with its texts' encoding, and its number of sentences."""
+    seconds = {f"citing_{name}": cost[name] for name in ("seconds", "cpu_seconds")}
+    return {**seconds, "cited_sentences": float(len(sentences_of(answer.text)))}
 
 
 def _with_scores(item: RunItem, scores: AnswerScores, cost: Mapping[str, float]) -> RunItem:

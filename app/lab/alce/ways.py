@@ -18,6 +18,7 @@ from propcite.app.lab.citing.external import COMMAND, named_method
 from propcite.app.lab.citing.ways import ANY_SCORE
 from propcite.attribution.citations import CitedAnswer
 from propcite.attribution.citing.baselines import PostCite
+from propcite.attribution.citing.explaining import WITHOUT_TOKENS
 from propcite.attribution.citing.methods import METHODS
 from propcite.attribution.formats.alce import to_alce
 from propcite.attribution.judges import Judge
@@ -137,6 +138,12 @@ def check_ways(names: Sequence[str], *, judged: bool) -> None:
 def is_judged(name: str) -> bool:
     """Return whether a way cites by PropCite's judge."""
     return name == REPAIR or name.endswith(JUDGED)
+
+
+def reads_vectors(name: str) -> bool:
+    """Return whether a way compares the vectors of tokens, which are encoded before it cites."""
+    base, suffix = _base_and_suffix(name)
+    return suffix == JUDGED or not (base in (GENERATE, *WITHOUT_TOKENS) or base.startswith(COMMAND))
 
 
 def has_markers(text: str) -> bool:

@@ -17,6 +17,7 @@ from threading import Event
 from typing import Any
 
 from propcite.app.errors import AppError
+from propcite.app.lab.runs.processor_time import add_processor_seconds, seconds_of_program
 from propcite.app.processes import killed_after
 from propcite.attribution.citations import Proposition
 from propcite.attribution.citing.method import HitsByClaim, Method
@@ -44,6 +45,7 @@ class ExternalMethod:
         self.name = f"{COMMAND}{command}"
         self._seconds = seconds
         self._answered = 0
+        self._cpu_seconds = 0.0  # of the program, as last read
         self._process: subprocess.Popen[str] | None = None
         try:
             self._arguments = shlex.split(command)
@@ -81,6 +83,9 @@ class ExternalMethod:
             except OSError:
                 pass  # it has ended: its last line, if there is one, is read below
             reply = process.stdout.readline()
+        total = seconds_of_program(process.pid)
+        add_processor_seconds(total - self._cpu_seconds)
+        self._cpu_seconds = max(total, self._cpu_seconds)
         if not reply:
             ended = f"gave no answer in {self._seconds:g} s" if late.is_set() else f"ended with {process.wait()}"
             raise AppError(f"{self.name} {ended} after {self._answered} answers: what is measured is kept")

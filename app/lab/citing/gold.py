@@ -52,7 +52,46 @@ class GoldAnswer:
     id: str = ""
 
 
-Gold = GoldEvidence | GoldVerdict | GoldAnswer
+@dataclass(frozen=True, slots=True)
+class CitedSentence:
+    """A sentence of an answer with its labelled citations: 1 for full support, 0.5 for partial, 0 for none.
+
+    `claims` are the ids of its verdicts: one per citation, or one for all of them together, which `together` labels.
+    """
+
+    claims: tuple[str, ...]
+    citations: tuple[float, ...]
+    together: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class GoldSupport:
+    """An answer whose sentences were labelled by what they cite, with those that cite nothing."""
+
+    source: str
+    sentences: tuple[CitedSentence, ...]
+    id: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Nugget:
+    """A fact that an answer should hold, with the id of its verdict, empty for an answer without words."""
+
+    claim: str
+    vital: bool
+    held: float
+
+
+@dataclass(frozen=True, slots=True)
+class GoldNuggets:
+    """The facts that an answer should hold, labelled by whether it does."""
+
+    source: str
+    nuggets: tuple[Nugget, ...]
+    id: str = ""
+
+
+Gold = GoldEvidence | GoldVerdict | GoldAnswer | GoldSupport | GoldNuggets
 GoldRow = TypeVar("GoldRow", GoldEvidence, GoldVerdict, GoldAnswer)
 
 

@@ -1,7 +1,7 @@
 """Benchmarks of attribution and hallucination in the files that their authors publish.
 
 A row is known by its fields: LLM-AggreFact (also as CSV or Parquet), AttributionBench, ExpertQA, RAGTruth (its
-`source_info.jsonl` lies beside `response.jsonl`) and FaithBench.
+`source_info.jsonl` lies beside `response.jsonl`), FaithBench, and the labelled answers of `supported`.
 """
 
 from __future__ import annotations
@@ -14,12 +14,13 @@ from pathlib import Path
 from typing import Any
 
 from propcite.app.lab.citing.gold import GoldVerdict
+from propcite.app.lab.citing.supported import Labelled, longbench_cite, trec_nuggets, trec_support
 from propcite.retrieval.jsonl import numbered_lines
 from propcite.retrieval.sentences import split_sentences
 from propcite.retrieval.text import Span
 
 Row = Mapping[str, Any]
-Read = Callable[[Row, str, Path], Iterator[GoldVerdict]]
+Read = Callable[[Row, str, Path], Iterator[Labelled]]
 
 SOURCES = "source_info.jsonl"  # of RAGTruth: what its answers were written from
 HARMLESS = "Benign"  # FaithBench: a span that its text does not state and that misleads nobody
@@ -142,4 +143,7 @@ _READERS: tuple[tuple[frozenset[str], Read], ...] = (
     (frozenset({"question", "answers", "metadata"}), _expertqa),
     (frozenset({"source_id", "response", "labels"}), _ragtruth),
     (frozenset({"source", "summary", "annotations", "metadata"}), _faithbench),
+    (frozenset({"dataset", "query", "prediction", "statements"}), longbench_cite),
+    (frozenset({"references", "answer", "support_eval"}), trec_support),
+    (frozenset({"qid", "answer_text", "nuggets"}), trec_nuggets),
 )

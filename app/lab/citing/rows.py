@@ -14,6 +14,7 @@ from typing import Any
 from propcite.app.errors import AppError
 from propcite.app.lab.citing.gold import Gold, GoldAnswer, GoldEvidence, GoldVerdict
 from propcite.app.lab.citing.published import reader_of
+from propcite.app.lab.citing.supported import Labelled
 from propcite.app.lab.runs.inputs import row_error
 from propcite.retrieval.jsonl import numbered_lines
 from propcite.retrieval.splitter import passage_from_sentences, passage_from_text
@@ -53,6 +54,9 @@ def _read_list(path: Path) -> list[Gold]:
         if isinstance(items, dict) and "samples" in items:
             return _read_rows(path, enumerate(items["samples"], start=1))
         items = items["data"] if isinstance(items, dict) else items
+        if items and isinstance(items[0], dict) and reader_of(items[0]):
+            rows = [item for item in items if "scores" not in item]  # LongBench-Cite's means come last
+            return _read_rows(path, enumerate(rows, start=1))
         return [gold for number, item in enumerate(items) for gold in _answers(item, path.name, number)]
     except (OSError, EOFError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise AppError(
@@ -91,9 +95,9 @@ def _golds(row: dict[str, Any], id_: str, path: Path) -> Iterable[Gold]:
     return filter(None, [_claim(row, id_)])
 
 
-def _checked(gold: GoldVerdict) -> GoldVerdict:
+def _checked(gold: Labelled) -> Gold:
     """Return what a benchmark's row gave; a value that is no text raises TypeError."""
-    for value in (gold.claim, gold.source, gold.question, *gold.evidence):
+    for value in () if not isinstance(gold, GoldVerdict) else (gold.claim, gold.source, gold.question, *gold.evidence):
         _text(value)
     return gold
 

@@ -15,7 +15,7 @@ from sklearn.metrics import roc_auc_score
 from propcite.app.errors import AppError
 from propcite.app.lab.alce.options import ScoringJudge
 from propcite.app.lab.citing.answer_verdicts import AnswerRow, answer_rows
-from propcite.app.lab.citing.gold import GoldVerdict, spread_over_sources
+from propcite.app.lab.citing.gold import Gold, GoldNuggets, GoldSupport, GoldVerdict, spread_over_sources
 from propcite.app.lab.citing.judge_bootstrap import Truth
 from propcite.app.lab.citing.judge_scores import (
     PLAIN,
@@ -29,6 +29,7 @@ from propcite.app.lab.citing.judge_scores import (
     verdict_items,
 )
 from propcite.app.lab.citing.rows import read_gold
+from propcite.app.lab.citing.support_rows import NuggetRow, SupportRow, nugget_rows, support_rows
 from propcite.app.lab.runs.inputs import file_digests
 from propcite.app.lab.runs.provenance import run_provenance
 from propcite.app.lab.runs.runner import RunOptions, measure, open_run
@@ -98,7 +99,8 @@ def evaluate_verdicts(
     """Yield tables as lists of rows: word overlap and each judge by source, by kind of claim, and the reliability."""
     options = options or RunOptions()
     digests = file_digests(files)
-    rows = options.select(_rows(files, per_source))
+    gold = [row for file in files for row in read_gold(file)]
+    rows = options.select(_verdicts(gold, per_source))
     scorers = {OVERLAP: overlaps} | {name: _scorer(name, parts) for name in judges}
     settings = {"files": digests, "most": per_source, "judges": list(judges), **options.settings}
     about = run_provenance(parts.settings, "encoder", "judge")
@@ -108,20 +110,22 @@ def evaluate_verdicts(
     items = {(item.way, item.key): item for item in parts.runs.items(run.id)}
     ordered = [items[way, row.id] for row in rows for way in ways]
     claims = ScoredClaims.of(rows, ordered)
-    tables: tuple[Iterator[VerdictRow | AnswerRow | KindRow | ReliabilityRow], ...] = (
+    tables: tuple[Iterator[VerdictRow | AnswerRow | SupportRow | NuggetRow | KindRow | ReliabilityRow], ...] = (
         verdict_rows(claims, ordered),
         answer_rows(claims),
+        support_rows([row for row in gold if isinstance(row, GoldSupport)], claims),
+        nugget_rows([row for row in gold if isinstance(row, GoldNuggets)], claims),
         kind_rows(claims),
         reliability_rows(claims),
     )
     yield from filter(None, map(list, tables))
 
 
-def _rows(files: Sequence[Path], per_source: int) -> list[GoldVerdict]:
-    gold = [row for file in files for row in read_gold(file) if isinstance(row, GoldVerdict)]
-    if not gold:
+def _verdicts(gold: Sequence[Gold], per_source: int) -> list[GoldVerdict]:
+    verdicts = [row for row in gold if isinstance(row, GoldVerdict)]
+    if not verdicts:
         raise AppError("these files hold no claim with evidence and a label: give JSON lines of such claims")
-    return spread_over_sources(gold, per_source)
+    return spread_over_sources(verdicts, per_source)
 
 
 def _scorer(name: str, parts: Parts) -> Scorer:

@@ -1,4 +1,4 @@
-"""`propcite eval beir|alignments|pruning|sentences|facts`: rankings of passages, sentences and facts."""
+"""`propcite eval beir|alignments|pruning|tokens|sentences|facts`: rankings of passages, sentences and facts."""
 
 from __future__ import annotations
 
@@ -21,7 +21,9 @@ Encoders = Annotated[list[str] | None, typer.Option("--encoder", help="A folder 
 def eval_beir(
     folders: Annotated[
         list[Path],
-        typer.Argument(help="corpus.jsonl, queries.jsonl, qrels/*.tsv; or LoTTE's or DPR's files.", metavar="DIRS…"),
+        typer.Argument(
+            help="corpus.jsonl, queries.jsonl, qrels/*.tsv; or LoTTE's, MIRACL's or DPR's files.", metavar="DIRS…"
+        ),
     ],
     split: Annotated[
         str, typer.Option(help="The judged split (default: test, or the only one); search or forum; a questions' file.")
@@ -56,11 +58,7 @@ def eval_beir(
     items = passages.evaluate(
         folders, parts, configs, options, split=split, explicit=bool(way), not_itself=not_itself, depth=depth
     )
-    if len(folders) == 1:
-        _show(items, shape)
-    else:
-        measured = list(dict.fromkeys(name for item in items for name in item.measures))
-        _show_by_source(items, measured, shape)
+    _show_folders(folders, items, shape)
 
 
 @eval_cli.command("alignments")
@@ -122,6 +120,32 @@ def eval_pruning(
     show_rows(pruning.size_rows(items), shape, "\n")
 
 
+@eval_cli.command("tokens")
+def eval_tokens(
+    folders: Annotated[list[Path], typer.Argument(help="Folders as eval beir reads them.", metavar="DIRS…")],
+    retrieved: Annotated[
+        list[int] | None, typer.Option(min=1, help="Tokens that each query token retrieves; repeatable. [100, 1000]")
+    ] = None,
+    impute: Annotated[
+        list[str] | None,
+        typer.Option(help="For similarities not retrieved: floor, zero, mean, none or a number; repeatable."),
+    ] = None,
+    encoder: Encoders = None,
+    split: Annotated[str, typer.Option(help="The judged split, as for eval beir.")] = "",
+    limit: Limit = 0,
+    offset: Offset = 0,
+    new: New = False,
+    shape: Shape = Format.table,
+) -> None:
+    """Measure the tokens that queries retrieve, and rank by them alone: XTR's analyses."""
+    from propcite.app.lab.ranking import token_retrieval as tokens
+
+    numbers, imputed = list(dict.fromkeys(retrieved or tokens.NUMBERS)), list(dict.fromkeys(impute or tokens.IMPUTED))
+    options = run_options(limit, offset, new)
+    items = tokens.evaluate(folders, open_parts(), numbers, imputed, encoder or (), options, split)
+    _show_folders(folders, items, shape)
+
+
 @eval_cli.command("sentences")
 def eval_sentences(
     files: Annotated[list[Path], typer.Argument(help="JSON lines of ranked sentences.", metavar="FILES…")],
@@ -170,6 +194,14 @@ def eval_facts(
     configs = ranking_configs(way or facts.WAYS, facts.WAYS, encoder or ())
     options = run_options(limit, offset, new)
     _show(facts.evaluate(folder, open_parts(), configs, options, explicit=bool(way)), shape)
+
+
+def _show_folders(folders: Sequence[Path], items: Sequence[RunItem], shape: Format) -> None:
+    if len(folders) == 1:
+        _show(items, shape)
+    else:
+        measured = list(dict.fromkeys(name for item in items for name in item.measures))
+        _show_by_source(items, measured, shape)
 
 
 def _show(items: Sequence[RunItem], shape: Format) -> None:

@@ -151,6 +151,7 @@ def train_encoder(
     k_train: Annotated[
         int, typer.Option(min=0, help="XTR: tokens of the batch that count for a query token; 0: all.")
     ] = 0,
+    alignment: Annotated[str, typer.Option(help="ALIGNER: pairs that count, as top-k=4 or top-p=1%.")] = "top-k=1",
     salience: Annotated[
         Salience,
         typer.Option(help="How the salience of passage tokens is learned: gate (ALIGNER's), relu, top-k or none."),
@@ -184,6 +185,7 @@ def train_encoder(
             learning_rate=learning_rate, propositions=propositions, claims=claims, k_train=k_train, share=share,
             negatives=negatives.value, salience=salience.value, alpha_q=alpha_q, alpha_d=alpha_d, frozen=frozen,
             start=start, teacher=teacher, taught=teacher_share, lora=lora, dimension=dimension, seed=seed,
+            alignment=alignment,
         )
     )  # fmt: skip
 

@@ -53,9 +53,9 @@ class FolderQuery:
 def read_beir(folder: Path, split: str = "") -> BeirCollection:
     """Read a folder; of several judged splits the named one, by default `test`."""
     corpus, queries, qrels = _table(folder, "corpus"), _table(folder, "queries"), _qrels(folder, split)
-    passages = {id_: _passage(id_, row, corpus, n) for id_, row, n in _rows(corpus)}
-    texts = {id_: _text(row, "text", queries, n) for id_, row, n in _rows(queries)}
-    grades = _grades(qrels, passages, texts)
+    passages = {id_: passage_of(id_, row, corpus, n) for id_, row, n in rows_of(corpus)}
+    texts = {id_: _text(row, "text", queries, n) for id_, row, n in rows_of(queries)}
+    grades = read_grades(qrels, passages, texts)
     judged = tuple(Query(id_, text, grades[id_]) for id_, text in texts.items() if id_ in grades)
     if not judged:
         raise AppError(f"{qrels} has no relevant document for any query: give another --split or folder")
@@ -100,19 +100,19 @@ def _qrels(folder: Path, split: str) -> Path:
     raise AppError(f"{folder} has the splits {', '.join(files)}: name one with --split")
 
 
-def _rows(path: Path) -> Iterator[tuple[str, dict[str, Any], int]]:
-    """Yield a file's rows with their ids and line numbers."""
+def rows_of(path: Path, name: str = "_id", layout: str = LAYOUT) -> Iterator[tuple[str, dict[str, Any], int]]:
+    """Yield a file's rows with their ids, in the field of this name, and line numbers."""
     seen: set[str] = set()
     for number, line in numbered_lines(path):
         try:
             row = json.loads(line)
-            id_ = row["_id"]
+            id_ = row[name]
         except (ValueError, KeyError, TypeError) as error:
-            raise AppError(f'{path}, line {number}: a row is {{"_id": "…", "text": "…"}}: {LAYOUT}') from error
+            raise AppError(f'{path}, line {number}: a row is {{"{name}": "…", "text": "…"}}: {layout}') from error
         if not isinstance(id_, str) or not id_:
-            raise AppError(f"{path}, line {number}: the _id {id_!r} is not a text")
+            raise AppError(f"{path}, line {number}: the {name} {id_!r} is not a text")
         if id_ in seen:
-            raise AppError(f"{path}, line {number}: the _id {id_!r} is there twice: give each row its own")
+            raise AppError(f"{path}, line {number}: the {name} {id_!r} is there twice: give each row its own")
         seen.add(id_)
         yield id_, row, number
 
@@ -124,13 +124,15 @@ def _text(row: Mapping[str, Any], field: str, path: Path, number: int) -> str:
     return value
 
 
-def _passage(id_: str, row: Mapping[str, Any], path: Path, number: int) -> Passage:
+def passage_of(id_: str, row: Mapping[str, Any], path: Path, number: int) -> Passage:
     """Return a document as a passage; one without words stays, since it may be judged."""
     title = _text(row, "title", path, number) if row.get("title") else ""
     return Passage(id_, _text(row, "text", path, number) or title or ".", title)
 
 
-def _grades(path: Path, passages: Mapping[str, Passage], texts: Mapping[str, str]) -> dict[str, dict[str, int]]:
+def read_grades(
+    path: Path, passages: Mapping[str, Passage], texts: Mapping[str, str], layout: str = LAYOUT
+) -> dict[str, dict[str, int]]:
     """Return the grades of each query that has a relevant document."""
     grades: dict[str, dict[str, int]] = {}
     for number, line in numbered_lines(path):
@@ -139,7 +141,7 @@ def _grades(path: Path, passages: Mapping[str, Passage], texts: Mapping[str, str
             continue
         for id_, existing, kind in ((query, texts, "query"), (document, passages, "document")):
             if id_ not in existing:
-                raise AppError(f"{path}, line {number}: there is no {kind} {id_!r}: {LAYOUT}")
+                raise AppError(f"{path}, line {number}: there is no {kind} {id_!r}: {layout}")
         if document in grades.setdefault(query, {}):
             raise AppError(f"{path}, line {number}: query {query!r} judges document {document!r} twice")
         grades[query][document] = grade

@@ -1,18 +1,20 @@
-"""The folders that `propcite eval beir` reads: BEIR's, LoTTE's, and questions with answers over DPR's passages."""
+"""The folders that `propcite eval beir` reads: BEIR's, LoTTE's, MIRACL's, and questions with answers over passages."""
 
 from __future__ import annotations
 
 import ast
 import csv
+import hashlib
 import json
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 
 from propcite.app.errors import AppError
-from propcite.app.lab.ranking.beir import BeirCollection, Query, read_beir
+from propcite.app.lab.ranking.beir import BeirCollection, Query, passage_of, read_beir, read_grades, rows_of
 from propcite.app.lab.runs.inputs import file_digest
 from propcite.retrieval.jsonl import numbered_lines
 from propcite.retrieval.text import Passage
@@ -20,6 +22,12 @@ from propcite.retrieval.text import Passage
 LOTTE = "collection.tsv"
 ANSWERED = (".qa.csv", ".json")  # files of questions with answers: DPR's and EntityQuestions'
 PASSAGES = "psgs*.tsv*"  # DPR's passages
+TOPICS = "topics"  # MIRACL's folder of queries
+MIRACL = (
+    "MIRACL's folder holds topics/topics.NAME-dev.tsv and qrels/qrels.NAME-dev.tsv, "
+    "and all docs-*.jsonl.gz stand in it or in the corpus's folder beside it"
+)
+DEV = "dev"  # MIRACL's judged split by default
 SEARCH = "search"  # LoTTE's questions by default; `forum` are the others
 _TOKEN = re.compile(r"\w+|[^\w\s]")
 
@@ -28,6 +36,8 @@ def read_collection(folder: Path, split: str = "") -> BeirCollection:
     """Read a folder in any of the layouts; the split names a BEIR split, LoTTE's questions, or a file of questions."""
     if (folder / LOTTE).is_file():
         return read_lotte(folder, split or SEARCH)
+    if (folder / TOPICS).is_dir():
+        return read_miracl(folder, split)
     if passages := sorted(folder.glob(PASSAGES)):
         return read_answered(folder, passages[0], split)
     return read_beir(folder, split)
@@ -60,6 +70,36 @@ def read_lotte(folder: Path, questions: str) -> BeirCollection:
     whole = folder.resolve()
     name = f"{whole.parent.name}-{whole.name}-{questions}"  # lotte/writing/test: the domain, and the part
     return _collection(name, passages.values(), queries, files)
+
+
+def read_miracl(folder: Path, split: str) -> BeirCollection:
+    """Read `topics/*-dev.tsv`, `qrels/*-dev.tsv` and the shards of the corpus; the split is `dev` or the only one."""
+    judged = {path.stem.rpartition("-")[2]: path for path in sorted((folder / "qrels").glob("qrels.*.tsv"))}
+    name = split or (DEV if DEV in judged else next(iter(judged), "") if len(judged) == 1 else "")
+    if name not in judged:
+        raise AppError(f"{folder} has the judged splits {', '.join(judged) or 'none'}: name one by --split; {MIRACL}")
+    qrels = judged[name]
+    topics = folder / TOPICS / f"topics{qrels.name.removeprefix('qrels')}"
+    if not topics.is_file():
+        raise AppError(f"{folder} has no {TOPICS}/{topics.name}: {MIRACL}")
+    whole = folder.resolve()
+    beside = whole.with_name(whole.name.replace("miracl-", "miracl-corpus-", 1))
+    shards = next((found for place in (whole, beside) if (found := sorted(place.glob("docs-*.jsonl*")))), [])
+    if not shards:
+        raise AppError(f"{folder} has no docs-*.jsonl[.gz], nor has {beside.name} beside it: {MIRACL}")
+    passages: dict[str, Passage] = {}
+    for shard in shards:
+        for id_, row, number in rows_of(shard, "docid", MIRACL):
+            if id_ in passages:
+                raise AppError(f"{shard}, line {number}: the docid {id_!r} is there twice: take each shard once")
+            passages[id_] = passage_of(id_, row, shard, number)
+    texts = dict(_pairs(topics))
+    grades = read_grades(qrels, passages, texts, MIRACL)
+    queries = tuple(Query(id_, text, grades[id_]) for id_, text in texts.items() if id_ in grades)
+    files = {"queries": topics, "qrels": qrels}
+    one = _collection(f"{whole.name}-{name}", passages.values(), queries, files)
+    corpus = hashlib.sha256("".join(map(file_digest, shards)).encode()).hexdigest()
+    return replace(one, digests={"corpus": corpus, **one.digests})
 
 
 def read_answered(folder: Path, passages: Path, split: str) -> BeirCollection:

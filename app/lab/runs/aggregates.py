@@ -125,6 +125,8 @@ MEASURES: dict[str, Measure] = {
         Measure("qampari_recall_5", "recall-5"),
         Measure("qampari_f1", "F1"),
         Measure("qampari_f1_5", "F1-5"),
+        Measure("gold", "gold tokens", goal=0),
+        Measure("lexical", "lexical matches", goal=0),
         Measure("precision"),
         Measure("recall"),
         Measure("f1", "F1", inputs=("precision", "recall"), formula=f_measure),

@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any, Generic, TypeVar
 
 from propcite.app.errors import AppError
+from propcite.app.lab.runs.processor_time import processor_seconds
 from propcite.app.library.store.runs import DONE, UNFINISHED, RunInfo, RunItem, Runs, as_json
 from propcite.app.terminal_progress import counting
 from propcite.attribution.llm.usage import measure_usage
@@ -131,13 +132,16 @@ def _pending(
 
 @contextmanager
 def timed() -> Iterator[dict[str, float]]:
-    """Measure the work inside; the dict is filled at its end: seconds, CPU seconds, tokens of language models."""
+    """Measure the work inside; the dict is filled at its end: seconds, CPU seconds, tokens of language models.
+
+    The CPU seconds are those of all threads, and of programs of others that cite.
+    """
     cost: dict[str, float] = {}
-    start, cpu_start = time.perf_counter(), time.process_time()
+    start, cpu_start = time.perf_counter(), processor_seconds()
     with measure_usage() as meter:
         yield cost
     cost["seconds"] = round(time.perf_counter() - start, 6)
-    cost["cpu_seconds"] = round(time.process_time() - cpu_start, 6)
+    cost["cpu_seconds"] = round(processor_seconds() - cpu_start, 6)
     if meter.usage:
         cost.update(asdict(meter.usage))
 

@@ -22,6 +22,12 @@ COSTS = {
     "prompt_tokens": "prompt tokens",
     "completion_tokens": "completion tokens",
 }
+SENTENCES = "cited_sentences"
+EACH = (
+    ("seconds", "items", "ms an item"),
+    ("citing_seconds", SENTENCES, "citing, ms a sentence"),
+    ("citing_cpu_seconds", SENTENCES, "citing, CPU ms a sentence"),
+)  # a cost, what it is divided by, and its heading
 
 
 def run_fields(run: RunInfo) -> dict[str, Any]:
@@ -142,14 +148,18 @@ def cost_rows(by_way: Mapping[str, Mapping[str, float]]) -> tuple[list[str], dic
     """Return the headings and each way's cells; no rows if no cost is stored."""
     names = [name for name in COSTS if any(name in cost for cost in by_way.values())]
     rows = {**by_way, **({TOTAL: total_cost(by_way)} if len(by_way) > 1 else {})}
-    headings = ["items", *(COSTS[name] for name in names), "ms an item"]
-    return headings, {way: _cost_cells(cost, names) for way, cost in rows.items() if names}
+    each = EACH if any(SENTENCES in cost for cost in by_way.values()) else EACH[:1]
+    headings = ["items", *(COSTS[name] for name in names), *(heading for _, _, heading in each)]
+    return headings, {way: _cost_cells(cost, names, each) for way, cost in rows.items() if names}
 
 
-def _cost_cells(cost: Mapping[str, float], names: Sequence[str]) -> list[str]:
+def _cost_cells(cost: Mapping[str, float], names: Sequence[str], each: Sequence[tuple[str, str, str]]) -> list[str]:
     totals = [f"{cost[name]:,.{0 if 'tokens' in name else 1}f}" if name in cost else NO_VALUE for name in names]
-    each = f"{1000 * cost['seconds'] / cost['items']:,.0f}" if "seconds" in cost else NO_VALUE
-    return [f"{cost['items']:,.0f}", *totals, each]
+    shares = [
+        f"{1000 * cost[name] / cost[number]:,.0f}" if name in cost and cost.get(number) else NO_VALUE
+        for name, number, _ in each
+    ]
+    return [f"{cost['items']:,.0f}", *totals, *shares]
 
 
 def comparison_table(figures: Sequence[MeasureComparison]) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from commanded import Propcite
 
 from propcite.app.errors import AppError
 from propcite.app.lab.citing.external import ExternalMethod
+from propcite.app.lab.runs.processor_time import processor_seconds
 from propcite.attribution.citing.splitting import split_answer
 from propcite.attribution.propositions.rules import RuleSplitter
 from propcite.retrieval.retriever import Retriever
@@ -32,6 +34,9 @@ for line in sys.stdin:
     answer = {"id": asked["id"], "citations": best}
     if fault == "dies":
         sys.exit(3)
+    if fault == "computes":
+        while time.process_time() < 0.5:
+            pass
     if fault == "sleeps":
         time.sleep(60)
     if fault == "other id":
@@ -83,6 +88,25 @@ def test_a_program_is_a_way_on_alces_files(propcite: Propcite, tmp_path: Path, p
     written = sorted(path.name for path in (tmp_path / "out").iterdir())
     assert len(written) == 2
     assert not any(set(name) & set("/= ") for name in written)
+
+
+def test_the_processor_time_of_a_program_is_counted(propcite: Propcite, tmp_path: Path, program: str) -> None:
+    path = save(tmp_path / "asqa.json", ASQA)
+    way = f"command={program} computes"
+    assert propcite("eval", "asqa", path, "--human", "--way", way, "--force").code == 0
+    costs = [row["cost"] for row in json.loads(propcite("runs", "export", "last", "--format", "json").out)["items"]]
+    cited = [cost for cost in costs if "citing_cpu_seconds" in cost]
+    assert sum(cost["citing_cpu_seconds"] for cost in cited) >= 0.4
+    assert sum(cost["cpu_seconds"] for cost in cited) >= 0.4
+    assert all(cost["cited_sentences"] >= 1 for cost in cited)
+    assert "citing, CPU ms a sentence" in propcite("runs", "show", "last").out
+
+
+def test_a_program_behind_a_shell_is_counted(encoder: Any, program: str) -> None:
+    before = processor_seconds() - time.process_time()
+    shell = f"sh -c {shlex.quote(program + ' computes; true')}"
+    find(ExternalMethod(shell), encoder)
+    assert processor_seconds() - time.process_time() - before >= 0.4
 
 
 def test_a_program_without_scores_has_no_threshold(propcite: Propcite, tmp_path: Path, program: str) -> None:

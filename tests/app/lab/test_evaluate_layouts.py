@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import doctest
+import gzip
 import json
 from pathlib import Path
 
@@ -46,6 +47,20 @@ def answered(folder: Path) -> Path:
     write(folder / "nq-test.qa.csv", "how many steel gates\t['fourteen', '14']", 'roof of which city\t["são paulo"]')
     questions = [{"question": "barrier cost", "answers": ["410 million"]}, {"question": "gates", "answers": ["bronze"]}]
     write(folder / "P19.test.json", json.dumps(questions))
+    return folder
+
+
+def miracl(folder: Path) -> Path:
+    """Write MIRACL's topics and judgements, with the shards of its corpus in the folder beside them."""
+    corpus = folder.with_name(folder.name.replace("miracl-", "miracl-corpus-"))
+    rows = [json.dumps({"docid": f"7#{n}", "title": "Port", "text": text}) for n, text in enumerate(PASSAGES)]
+    write(corpus / "docs-0.jsonl", *rows[:2])
+    (corpus / "docs-1.jsonl.gz").write_bytes(gzip.compress(rows[2].encode()))
+    for split, query in (("dev", "steel gates"), ("train", "terns")):
+        write(folder / "topics" / f"topics.{folder.name}-{split}.tsv", f"4\t{query}", "9\tunjudged")
+        relevant = 0 if split == "dev" else 2
+        lines = (f"4\tQ0\t7#{n}\t{int(n == relevant)}" for n in range(3))
+        write(folder / "qrels" / f"qrels.{folder.name}-{split}.tsv", *lines)
     return folder
 
 
@@ -107,6 +122,46 @@ def test_a_deeper_ranking_has_its_recall(measure: Propcite, tmp_path: Path) -> N
 def test_trecs_judgements_have_a_column_more(measure: Propcite, tmp_path: Path) -> None:
     said = measure(beir(tmp_path / "trec", "q1 0 d0 1", "q2\tQ0\td2\t1"))
     assert figures(said)["P@1"] == 1.0
+
+
+def test_miracls_topics_and_shards(measure: Propcite, tmp_path: Path) -> None:
+    folder = miracl(tmp_path / "miracl-v1.0-en")
+    assert figures(measure(folder))["P@1"] == 1.0
+    assert figures(measure(folder, "--split", "train"))["P@1"] == 1.0
+    assert "judged splits dev, train: name one" in measure(folder, "--split", "test").err
+
+
+@pytest.mark.parametrize(
+    ("name", "line", "said"),
+    [
+        ("miracl-corpus-v1.0-en/docs-0.jsonl", '{"text": "no id"}', "docs-0.jsonl, line 3: a row is"),
+        (
+            "miracl-corpus-v1.0-en/docs-0.jsonl",
+            '{"docid": "7#2", "text": "x"}',
+            "the docid '7#2' is there twice",
+        ),
+        ("miracl-corpus-v1.0-en/docs-0.jsonl", '{"docid": "8#2", "text": 3}', "line 3: text is 3, not a text"),
+        ("miracl-v1.0-en/topics/topics.miracl-v1.0-en-dev.tsv", "5", "line 3: a line is an id, a tab and a text"),
+        ("miracl-v1.0-en/qrels/qrels.miracl-v1.0-en-dev.tsv", "4 Q0 8#9 1", "line 4: there is no document '8#9'"),
+        ("miracl-v1.0-en/qrels/qrels.miracl-v1.0-en-dev.tsv", "6 Q0 7#0 1", "line 4: there is no query '6'"),
+    ],
+)
+def test_a_bad_line_of_miracl_is_one_line(measure: Propcite, tmp_path: Path, name: str, line: str, said: str) -> None:
+    folder = miracl(tmp_path / "miracl-v1.0-en")
+    with (tmp_path / name).open("a", encoding="utf-8") as file:
+        file.write(f"{line}\n")
+    result = measure(folder)
+    assert (result.code, result.err.count("\n")) == (2, 1)
+    assert said in result.err
+
+
+def test_miracl_without_its_corpus_is_one_line(measure: Propcite, tmp_path: Path) -> None:
+    folder = miracl(tmp_path / "miracl-v1.0-en")
+    for shard in (tmp_path / "miracl-corpus-v1.0-en").iterdir():
+        shard.unlink()
+    result = measure(folder)
+    assert (result.code, result.err.count("\n")) == (2, 1)
+    assert "nor has miracl-corpus-v1.0-en beside it" in result.err
 
 
 @pytest.mark.parametrize(

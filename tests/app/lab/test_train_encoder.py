@@ -99,3 +99,31 @@ def test_files_without_anything_to_learn_are_an_error(base: str, tmp_path: Path)
     file.write_text(json.dumps({"query": "q", "sentences": ["one"], "positive_sentence_ids": [0]}), "utf-8")
     with pytest.raises(RetrievalError, match="nothing to learn"):
         train_encoder([file], tmp_path / "made", None, base, "", resume=False, note=print, **OPTIONS)
+
+
+def test_an_alignment_is_an_option(tmp_path: Path, base: str) -> None:
+    def weights(name: str, *options: str) -> list[bytes]:
+        made = train("encoder", write_rows(tmp_path), "--out", tmp_path / name, "--base", base, *WORDS, *options)
+        return [path.read_bytes() for path in sorted(Path(made["model"]).glob("**/*.safetensors"))]
+
+    nearest = weights("nearest")
+    assert nearest == weights("again", "--alignment", "top-k=1")
+    assert nearest != weights("aligned", "--alignment", "top-k=2")
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"alignment": "exact"}, "not trained by the alignment exact: give top-k, top-p, da"),
+        ({"alignment": "top-k=2+salience"}, r"not trained by the alignment top-k=2\+salience"),
+        ({"alignment": "top-k=4", "k_train": 8}, "--alignment top-k=4 is trained alone"),
+        ({"alignment": "most"}, "most"),
+    ],
+)
+def test_an_alignment_that_is_not_trained_is_an_error(
+    base: str, tmp_path: Path, options: dict[str, Any], said: str
+) -> None:
+    with pytest.raises(PropCiteError, match=said):
+        train_encoder(
+            [write_rows(tmp_path)], tmp_path / "out", None, base, "cpu", resume=False, note=print, **OPTIONS, **options
+        )

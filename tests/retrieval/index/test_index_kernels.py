@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from itertools import pairwise
 from typing import Any
 
@@ -159,3 +162,16 @@ def test_similarities_are_products_of_the_decoded_vectors(bits: int, factor: flo
     payload, scales = codec.encode(vectors)
     plain = codec.decode(payload, scales) @ vectors[:7].T
     assert codec.similarities(payload, scales, query) == pytest.approx(plain, abs=0.02 * factor**2)
+
+
+@pytest.mark.parametrize("instructions", ["DEFAULT", "AVX2", "AVX512_CORE"])
+def test_integer_products_are_exact_on_every_processor(instructions: str) -> None:
+    script = """
+import numpy as np
+from propcite.retrieval.index.codec import int_products
+rng = np.random.default_rng(0)
+rows, others = (rng.integers(-127, 128, (n, 384)).astype(np.int8) for n in (300, 20))
+assert (int_products(rows, others) == rows.astype(np.int64) @ others.astype(np.int64).T).all()
+"""
+    environment = {**os.environ, "ONEDNN_MAX_CPU_ISA": instructions}  # those before VNNI saturate
+    assert subprocess.run([sys.executable, "-c", script], env=environment, check=False).returncode == 0

@@ -11,9 +11,11 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from propcite.retrieval.alignment import alignment_of
 from propcite.retrieval.alignment.pairs import similarity, top_k
 from propcite.retrieval.training.losses import (
     LOW,
+    aligned_scores,
     any_positive_loss,
     distillation_loss,
     gate_salience,
@@ -38,6 +40,21 @@ def test_a_units_score_is_the_weighted_sum_of_the_best_similarities() -> None:
     scores = unit_scores(QUERIES, WEIGHTS, TOKENS, MEMBERS, LENGTHS)
     # Query 0: best of unit 0 is 1 and .8, of unit 1 .6 and 1.  Query 1: 1 and nothing; .6 and nothing.
     assert scores.numpy() == pytest.approx(np.array([[1 + 2 * 0.8, 0.6 + 2 * 1.0], [0.5, 0.3]]), abs=1e-6)
+
+
+def test_the_nearest_token_alone_is_an_alignment() -> None:
+    full = unit_scores(QUERIES, WEIGHTS, TOKENS, MEMBERS, LENGTHS)
+    for name in ("top-k=1", "top-p=1%"):
+        scores = aligned_scores(QUERIES, WEIGHTS, TOKENS, MEMBERS, LENGTHS, alignment_of(name))
+        assert scores.numpy() == pytest.approx(full.numpy(), abs=1e-6)
+
+
+def test_several_aligned_tokens_count_by_their_mean() -> None:
+    members, lengths = torch.tensor([0, 1, 1, 2, 0]), torch.tensor([2, 3])
+    scores = aligned_scores(QUERIES, WEIGHTS, TOKENS, members, lengths, alignment_of("top-k=2"))
+    # Query 0, unit 0: means .8 and .4.  Unit 1 has all three tokens: the best two of 1, .6, 0 and of 0, .8, 1.
+    assert scores[0].tolist() == pytest.approx([0.8 + 2 * 0.4, 0.8 + 2 * 0.9])
+    assert scores[1].tolist() == pytest.approx([0.5 * 0.8, 0.5 * 0.8])
 
 
 def test_packed_queries_score_as_padded_ones_do() -> None:
