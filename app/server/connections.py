@@ -29,9 +29,14 @@ def server_config(app: ASGIApp, settings: Settings) -> uvicorn.Config:
     class Connection(LimitedConnection):
         max_connections, seconds = settings.serve_connections, settings.serve_idle_seconds
 
-    framed = Framing(app)
     return uvicorn.Config(
-        framed, http=Connection, ws="none", log_config=None, access_log=False, timeout_graceful_shutdown=GRACE_S
+        Framing(app),
+        http=Connection,
+        ws="none",
+        loop="asyncio",  # whatever else is installed
+        log_config=None,
+        access_log=False,
+        timeout_graceful_shutdown=GRACE_S,
     )
 
 

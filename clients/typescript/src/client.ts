@@ -18,6 +18,7 @@ import type {
   Feedback,
   FeedbackOptions,
   InCollection,
+  JobList,
   Opinion,
   PassageInput,
   ReadingJob,
@@ -118,6 +119,11 @@ export class Client {
     const query = this.#within({ cited: cited?.join("-"), collection });
     const path = `/v1/documents/${part(documentId)}/reading`;
     return (await this.#sender.send({ method: "GET", path, query, signal })).text();
+  }
+
+  /** Return the jobs of the collection that read documents, the newest first, without their outcomes. */
+  listJobs({ signal, ...options }: InCollection & { first?: number; limit?: number } = {}): Promise<JobList> {
+    return this.#get("/v1/jobs", this.#within({ ...options }), signal);
   }
 
   /** Return the state of a job that reads documents. */

@@ -351,6 +351,28 @@ export interface paths {
         patch: operations["describe_document"];
         trace?: never;
     };
+    "/v1/jobs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Jobs
+         * @description List the newest jobs of a collection with their state; ended ones are kept for a week.
+         *
+         *     Outcomes are left out: a job that is asked for by its id has them.
+         */
+        get: operations["list_jobs"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/jobs/{job_id}": {
         parameters: {
             query?: never;
@@ -1940,6 +1962,16 @@ export interface components {
             copies?: components["schemas"]["CopyJson"][];
         };
         /**
+         * JobList
+         * @description Jobs without their outcomes; `total` is the number of all.
+         */
+        JobList: {
+            /** Jobs */
+            jobs: components["schemas"]["ReadingJob"][];
+            /** Total */
+            total: number;
+        };
+        /**
          * JudgeCase
          * @description A claim, and the quotes that are read together as its evidence; `context` is text around the first.
          */
@@ -2258,7 +2290,7 @@ export interface components {
         };
         /**
          * ReadingJob
-         * @description Files that are being added to a collection; `done` of `total` have an outcome.
+         * @description Files that are added to a collection; `done` of `total` have an outcome, and a job read by its id lists these.
          */
         ReadingJob: {
             /** Id */
@@ -4539,6 +4571,104 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["DocumentInfo"];
+                };
+            };
+            /** @description No key, or an unknown one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The key does not allow this */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No such collection, document or job */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A field is missing or wrong */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests with this key */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The model server cannot be used */
+            502: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too busy, or still loading */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_jobs: {
+        parameters: {
+            query?: {
+                /** @description default: the server's own, PROPCITE_COLLECTION */
+                collection?: string | null;
+                /** @description how many newer jobs to skip */
+                first?: number;
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JobList"];
                 };
             };
             /** @description No key, or an unknown one */

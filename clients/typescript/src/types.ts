@@ -22,6 +22,7 @@ export type Verdicts = Schemas["Verdicts"];
 export type Explanation = Schemas["ExplanationJson"];
 export type Collection = Schemas["Collection"];
 export type DocumentInfo = Schemas["DocumentInfo"];
+export type JobList = Schemas["JobList"];
 export type ReadingJob = Schemas["ReadingJob"];
 export type RemovedDocument = Schemas["RemovedDocument"];
 export type RemovedAnswers = Schemas["RemovedAnswers"];

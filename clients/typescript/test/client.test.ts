@@ -139,6 +139,7 @@ test("documents are added, listed, shown and removed", async () => {
   const job = await client.addDocuments({ files, collection, wait: true });
   assert.deepEqual([job.state, job.outcomes.map((one) => one.state)], ["done", ["added", "added"]]);
   assert.equal((await client.getJob(job.id)).done, 2);
+  assert.deepEqual((await client.listJobs({ collection, limit: 1 })).jobs.map(({ id }) => id), [job.id]);
   assert.equal((await client.cancelJob(job.id)).state, "done"); // it has ended
   await assert.rejects(client.cancelJob("nothing"), { status: 404 });
   const [bus, ferry] = await client.listDocuments({ collection });
