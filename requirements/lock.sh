@@ -14,6 +14,7 @@ subset() { # of dev.txt: the file, then its extras; hatchling builds PropCite it
 compile --no-emit-package torch --extra dev "$@" pyproject.toml -o requirements/dev.txt
 subset app --extra app
 subset server --extra app --extra llm --extra ocr --extra postgres
+subset cluster --extra app --extra llm --extra ocr --extra postgres --extra cluster --extra s3
 compile "$@" requirements/tools.in -o requirements/tools.txt
 # The releases of torch come from pyproject.toml; what it brings for CUDA is resolved here alone.
 sed -n 's/^  "\(torch>=[^"]*\)",$/\1/p' pyproject.toml |

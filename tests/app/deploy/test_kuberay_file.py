@@ -17,7 +17,8 @@ from propcite.app.cluster import serving
 from propcite.app.settings import Settings, load_settings, secret_folders
 
 FILE = ROOT / "deploy/kuberay.yaml"
-IMAGE = ROOT / "deploy/Dockerfile.cluster"
+IMAGE = ROOT / "deploy/Dockerfile"
+LOCK = ROOT / "requirements/cluster.txt"
 
 
 @pytest.fixture(scope="module")
@@ -62,7 +63,9 @@ def test_there_are_as_many_servers_as_worker_pods(service: Any, config: Any) -> 
     options = serving.Options.model_validate(config["applications"][0]["args"])
     assert options.replicas == workers["replicas"] == workers["maxReplicas"]
     assert options.requires_keys
-    assert Version(service["spec"]["rayClusterConfig"]["rayVersion"]) == Version(version("ray"))
+    ray = service["spec"]["rayClusterConfig"]["rayVersion"]
+    assert Version(ray) == Version(version("ray"))
+    assert f"\nray=={ray} " in LOCK.read_text("utf-8")
 
 
 def settings(pod: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Settings:
@@ -128,5 +131,5 @@ def test_only_the_servers_are_reached_from_outside(config: Any) -> None:
 def test_the_image_is_the_one_that_is_described(pods: list[Any]) -> None:
     described = IMAGE.read_text("utf-8")
     assert {container(pod)["image"] for pod in pods} == {"propcite-cluster"}
-    assert f"-t {container(pods[0])['image']} " in described
+    assert f"--build-arg LOCK={LOCK.stem} -t {container(pods[0])['image']} " in described
     assert f"runAsUser: {re.findall(r'USER ([0-9]+):', described)[0]}" in FILE.read_text("utf-8")
