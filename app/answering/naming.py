@@ -15,6 +15,7 @@ _NUMBERED = re.compile(r"\b([a-z]{2,})(?:-v?|v)(\d)")
 _YEAR = re.compile(r"\b(?:1[5-9]|20)\d\d\b")
 _VERSION = re.compile(r"\b([a-z]{2,}) (\d+(?:\.\d+)*)\b")
 _WORD = re.compile(r"\w+(?:[.+#-]+\w+)*")
+_IDENTIFIER = re.compile(r"(?<![\w-])(?:--[a-z][\w-]+|[a-z]\w*_\w+)", re.IGNORECASE)  # of programs and settings
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,10 +27,12 @@ class Name:
 
 
 def names_in(question: str) -> list[Name]:
-    """Return the names and quoted titles of a question, in order.
+    """Return the names, quoted titles and identifiers of a question, in order.
 
     >>> [name.text for name in names_in("Which release of Python 3.11 added tomllib, Ada?")]
     ['Python 3.11', 'Ada']
+    >>> [name.text for name in names_in("What is the default of max_wal_size?")]
+    ['max_wal_size']
     """
     tagged = tag(question, question)
     found = [
@@ -37,6 +40,7 @@ def names_in(question: str) -> list[Name]:
         for match in _NAME.finditer(tagged.tags)
     ]
     found += [match[1] for match in _QUOTED.finditer(question)]
+    found += _IDENTIFIER.findall(question)
     return [Name(text, frozenset(_words(text))) for text in dict.fromkeys(found) if _words(text)]
 
 
@@ -47,6 +51,12 @@ def named_in(passage: Passage, names: Sequence[Name]) -> set[Name]:
     return {
         name for name in names if name.words <= words or (len(name.words) == 1 and _is_short_for(name.text, initials))
     }
+
+
+def described_in(passage: Passage, names: Sequence[Name]) -> set[Name]:
+    """Return the identifiers that a passage stands below: it describes them, where others only mention them."""
+    words = _words(passage.title.rpartition(" › ")[2])
+    return {name for name in names if _IDENTIFIER.fullmatch(name.text) and name.words <= words}
 
 
 def _is_short_for(name: str, initials: str) -> bool:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from propcite.app.answering.naming import Name, named_in, names_in, tells_of_another
+from propcite.app.answering.naming import Name, described_in, named_in, names_in, tells_of_another
 from propcite.attribution.questions.reader import QuestionReader, Reading, Text, grouped
 from propcite.retrieval.retriever import Retriever
 from propcite.retrieval.text import Granularity, Passage, Span
@@ -112,9 +112,14 @@ def _parts(passage: Passage, similar: dict[int, float]) -> Iterator[_Part]:
 def _found(
     reader: QuestionReader, question: str, passages: Sequence[Passage], read: Sequence[tuple[_Part, Reading]]
 ) -> Found:
-    """Put sentences first whose passage names what the question names, where any passage does."""
+    """Put sentences first whose passage names what the question names, where any passage does.
+
+    Where a passage describes an identifier, to mention it is not enough.
+    """
     names = names_in(question)
-    named = {passage.id: named_in(passage, names) for passage in passages}
+    described = {passage.id: described_in(passage, names) for passage in passages}
+    anywhere = {name for own in described.values() for name in own}
+    named = {passage.id: named_in(passage, names) - (anywhere - described[passage.id]) for passage in passages}
     known = {name for own in named.values() for name in own}
     candidates = (candidate for part, reading in read for candidate in _candidates(reader, part, reading))
     weighed = (

@@ -62,7 +62,9 @@ class ExtractiveGenerator:
             return " ".join(line.removeprefix("- ") for line in compose(chosen, naming=False).split("\n"))
         if len({c.passage.document_id or c.passage.id for c in chosen}) > 1:
             return compose(chosen, naming=True)
-        return " ".join(filter(None, [direct_words(chosen[0]), compose(chosen, naming=False)]))
+        direct, text = direct_words(chosen[0]), compose(chosen, naming=False)
+        # "7.7." in front of a sentence reads as its number, so a number is a paragraph of its own.
+        return (" " if any(map(str.isalpha, direct)) else "\n\n").join(filter(None, [direct, text]))
 
 
 def _unnamed(found: Sequence[Found]) -> tuple[str, ...]:

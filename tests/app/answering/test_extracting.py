@@ -9,7 +9,7 @@ from propcite.app.answering.extracting.candidates import Candidate
 from propcite.app.answering.extracting.choosing import choose
 from propcite.app.answering.extracting.composing import compose, direct_words
 from propcite.app.answering.finding import found_passages
-from propcite.app.answering.naming import named_in, names_in
+from propcite.app.answering.naming import described_in, named_in, names_in
 from propcite.retrieval.retriever import Retriever
 from propcite.retrieval.splitter import passage_from_text
 from propcite.retrieval.text import Passage, Span
@@ -118,6 +118,21 @@ def test_a_passage_names_what_stands_in_it_or_in_its_title() -> None:
     assert named_in(licence, mpl) == set(mpl)
     assert named_in(licence, gpl) == set()
     assert named_in(licence, mozilla) == set(mozilla)
+
+
+def test_settings_and_options_are_names() -> None:
+    question = "What is the default of max_wal_size, with --quiet or -x, in well-known cases?"
+    assert [name.text for name in names_in(question)] == ["max_wal_size", "--quiet"]
+    assert [name.text for name in names_in("What does the option `--no-deps` do?")] == ["--no-deps"]
+
+
+def test_a_passage_describes_the_identifier_that_it_stands_below() -> None:
+    names = names_in("What is the default of checkpoint_timeout?")
+    own = passage_from_text("a", "The default is five minutes.", "Manual › checkpoint_timeout (integer)")
+    other = passage_from_text("b", "It warns before checkpoint_timeout.", "Manual › checkpoint_warning (integer)")
+    assert (described_in(own, names), described_in(other, names)) == (set(names), set())
+    assert named_in(other, names) == set(names)
+    assert described_in(passage_from_text("c", "It is long.", "Ada"), names_in("Who is Ada?")) == set()
 
 
 def test_passages_that_name_what_is_asked_about_come_into_the_answer() -> None:
