@@ -208,13 +208,18 @@ def reading_seconds(address: str) -> float:
     return next((float(line.split()[-1]) for line in lines if 'worked_seconds_total{kind="document"}' in line), 0.0)
 
 
-def test_a_pdf_that_comes_again_is_not_read_again(address: str) -> None:
-    own = printed([GATES], ["It stands at the harbour."])
+def read_once(address: str, data: bytes) -> None:
     before = reading_seconds(address)
-    ask(address, pdf(own))
+    ask(address, pdf(data))
     wait_until(lambda: reading_seconds(address) > before, "it was not read")
+
+
+def test_a_pdf_that_comes_again_is_not_read_again(address: str) -> None:
+    own, other = (printed([GATES], [words]) for words in ("It stands at the harbour.", "It is painted red."))
+    read_once(address, own)
+    read_once(address, other)
     read = reading_seconds(address)
-    later = ask(address, pdf(PDF, title="Another"), pdf(own, title="The same"))
+    later = ask(address, pdf(other, title="Another"), pdf(own, title="The same"))
     assert {one.document_index for one in later.content[0].citations} <= {0, 1}
     assert ask(address, text("Nothing."), pdf(own)).content[0].citations[0].document_index == 1
     assert reading_seconds(address) == read
