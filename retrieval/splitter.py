@@ -115,7 +115,7 @@ def _path(above: Iterable[tuple[int, str]], heading: Heading | None, level: int,
 
 def _sections(document: Document, above: Sequence[tuple[int, str]]) -> Iterator[_Section]:
     text, path = document.text, list(above)
-    edges = _edges(document)
+    edges = [edge for edge in _edges(document) if edge[0] < len(text)]
     ends = [*(start for start, _, _ in edges), len(text)]
     if ends[0]:
         preface = _body(text, 0, ends[0])
@@ -136,7 +136,7 @@ def _edges(document: Document) -> list[tuple[int, Heading | None, int]]:
             _, level = edges.get(heading.until, (None, heading.level))
             edges[heading.until] = None, min(level, heading.level)
     edges.update({heading.span.start: (heading, heading.level) for heading in headings})
-    return [(start, *edges[start]) for start in sorted(edges) if start < len(document.text)]
+    return [(start, *edges[start]) for start in sorted(edges)]
 
 
 def _headings(document: Document) -> list[Heading]:

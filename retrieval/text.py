@@ -79,7 +79,7 @@ def join_spans(spans: Iterable[Span], text: str) -> str:
 class Heading:
     """A heading line of a document: its span and its level (1 is the highest).
 
-    What it is above of ends at `until`: that of a defined term with its definition.  Without it, at the next heading of
+    The text under it ends at `until`, as a definition ends that under its term; without `until`, at the next heading of
     the same or a higher level.
     """
 
@@ -88,6 +88,7 @@ class Heading:
     until: int | None = None
 
     def shifted(self, by: int) -> Heading:
+        """Return the heading in a text with so many more characters before it."""
         return Heading(self.span.shifted(by), self.level, None if self.until is None else self.until + by)
 
 

@@ -54,7 +54,7 @@ def named_in(passage: Passage, names: Sequence[Name]) -> set[Name]:
 
 
 def described_in(passage: Passage, names: Sequence[Name]) -> set[Name]:
-    """Return the identifiers that a passage stands below: it describes them, where others only mention them."""
+    """Return the identifiers whose heading a passage lies under: it describes them, others may only mention them."""
     words = _words(passage.title.rpartition(" › ")[2])
     return {name for name in names if _IDENTIFIER.fullmatch(name.text) and name.words <= words}
 

@@ -27,6 +27,7 @@ from pydantic import ValidationError
 from propcite.app.cluster.sameness import Member, check_clock, check_same, check_shared, member_of
 from propcite.app.errors import AppError
 from propcite.app.parts import Parts
+from propcite.app.server.connections import listen
 from propcite.retrieval.extras import install_command
 
 PORT = 6379
@@ -59,7 +60,7 @@ def start(parts: Parts, *, address: str = "", port: int = PORT, host: str = "", 
         _check_member(parts, address)
         where = ["--address", address]
     else:
-        _check_free(host, port)
+        listen(host or "0.0.0.0", port).close()  # so that a port in use is reported before Ray starts
         where = ["--head", "--port", str(port), "--include-dashboard", "false", "--disable-usage-stats"]
     check_clock(parts)
     own = member_of(parts, first=not address)
@@ -132,15 +133,6 @@ def _client(address: str) -> Any:
     from ray._raylet import GcsClient  # type: ignore[attr-defined]
 
     return GcsClient(address=address)
-
-
-def _check_free(host: str, port: int) -> None:
-    with socket.socket() as free:
-        free.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            free.bind((host, port))
-        except OSError as error:
-            raise AppError(f"port {port} cannot be listened on ({error.strerror}): give another --port") from error
 
 
 def _begin(words: Sequence[str], address: str, host: str) -> Started:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ray.serve import Application
 
 PAUSE_S = 0.2
-RETRY_S = 1.0  # what a refused request is told, as by `propcite serve` at its limit of connections
+RETRY_S = 1.0  # after which a refused request may be sent again, as with `propcite serve` at its limit of connections
 TRIES = 3  # to start a server
 
 

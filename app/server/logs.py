@@ -13,6 +13,7 @@ from importlib.util import find_spec
 from typing import Any, Literal
 
 from propcite.app.errors import AppError
+from propcite.retrieval.extras import install_command
 
 LOG_FORMAT = "%(asctime)s %(levelname)s %(message)s"
 EXPORTING = [f"OTEL_EXPORTER_OTLP_{name}ENDPOINT" for name in ("", "TRACES_", "METRICS_")]
@@ -34,7 +35,7 @@ def prepare_telemetry() -> None:
         return
     if find_spec("opentelemetry.exporter") is None:
         raise AppError(
-            "OTEL_EXPORTER_OTLP_ENDPOINT needs the extra telemetry: pip install 'propcite[telemetry]', or unset it"
+            f"OTEL_EXPORTER_OTLP_ENDPOINT needs the extra telemetry: {install_command('telemetry')}, or unset it"
         )
     os.environ.setdefault("OTEL_SERVICE_NAME", "propcite")
 

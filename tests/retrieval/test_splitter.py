@@ -12,7 +12,13 @@ from hypothesis import strategies as st
 
 from propcite.retrieval.punkt import ends_sentence
 from propcite.retrieval.sentences import MAX_CHARACTERS, split_sentences
-from propcite.retrieval.splitter import MAX_OVERFILL, PassageSplitter, passage_from_sentences, passage_from_text
+from propcite.retrieval.splitter import (
+    MAX_OVERFILL,
+    PassageSplitter,
+    open_headings,
+    passage_from_sentences,
+    passage_from_text,
+)
 from propcite.retrieval.text import Document, Heading, Page, Passage, Span
 
 # ¦ marks where a sentence begins; everything else is the text.
@@ -376,3 +382,9 @@ def test_passage_from_sentences_keeps_each_sentence(sentences: list[str]) -> Non
             original + " ",
         )
         assert bool(sentence.span) == bool(original)
+
+
+def test_a_term_is_no_heading_of_what_follows_its_definition() -> None:
+    text = "Sizes\n\ndepth\n\nIt is how far a search goes."
+    document = Document("d", text, headings=(Heading(Span(0, 5), 1), Heading(Span(7, 12), 7, until=len(text))))
+    assert open_headings(document) == [(1, "Sizes")]

@@ -114,7 +114,7 @@ def _found(
 ) -> Found:
     """Put sentences first whose passage names what the question names, where any passage does.
 
-    Where a passage describes an identifier, to mention it is not enough.
+    Where a passage describes an identifier, those that only mention it do not name it.
     """
     names = names_in(question)
     described = {passage.id: described_in(passage, names) for passage in passages}

@@ -97,8 +97,9 @@ def _golds(row: dict[str, Any], id_: str, path: Path) -> Iterable[Gold]:
 
 def _checked(gold: Labelled) -> Gold:
     """Return what a benchmark's row gave; a value that is no text raises TypeError."""
-    for value in () if not isinstance(gold, GoldVerdict) else (gold.claim, gold.source, gold.question, *gold.evidence):
-        _text(value)
+    if isinstance(gold, GoldVerdict):
+        for value in (gold.claim, gold.source, gold.question, *gold.evidence):
+            _text(value)
     return gold
 
 

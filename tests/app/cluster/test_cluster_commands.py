@@ -91,7 +91,7 @@ def test_a_port_that_is_taken_is_named(propcite: Propcite) -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
         taken = propcite("cluster", "start", "--host", "127.0.0.1", "--port", str(port))
-    assert (taken.code, f"port {port} cannot be listened on" in taken.err) == (2, True)
+    assert (taken.code, f"127.0.0.1:{port} cannot be listened on" in taken.err) == (2, True)
     assert taken.err.count("\n") == 1
 
 

@@ -19,6 +19,7 @@ import pytest
 from serving import PATIENCE_S, parts_with, running_server, wait_until
 
 from propcite.app.parts import Parts
+from propcite.retrieval.extras import install_command
 
 pytest.importorskip("opentelemetry.sdk", reason="OpenTelemetry's SDK is not here: pip install 'propcite[telemetry]'")
 
@@ -238,7 +239,7 @@ def test_exporting_without_the_extra_names_it(tmp_path: Path) -> None:
     )
     environment = {**os.environ, "OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:9", "PROPCITE_DATA_DIR": str(hidden)}
     done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True)
-    assert "pip install 'propcite[telemetry]'" in done.stderr
+    assert install_command("telemetry") in done.stderr
 
 
 def test_the_library_alone_loads_no_telemetry() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import islice
 from typing import Any
 
 from propcite.app.ingest.readers.draft import Draft
@@ -18,7 +19,7 @@ _BLOCKS = frozenset(
 _VERBATIM = ("pre", "listing", "plaintext", "xmp")
 _HEADING = re.compile("h[1-6]")
 _MAX_LISTS = 40  # inside each other; those nested deeper are not indented further
-_MAX_SHORT = 30  # words of a definition whose term is no heading above it
+_MAX_SHORT = 30  # words or elements of a definition whose term is no heading above it
 _LOWEST_LEVEL = 6  # of a heading; terms come below
 _MIN_PROSE = 8  # words outside links, of a block that says something
 
@@ -78,7 +79,7 @@ class _Writer:
         self._verbatim = 0  # the number of open <pre>
         self._links = 0
         self._lists: list[bool] = []  # of the open lists, whether each is written as one
-        self._terms: list[range | None] = []  # of the open lists of definitions, the terms as headings, if they are
+        self._terms: list[range | None] = []  # per open <dl>: the headings of its last term; None if terms are none
         self._table = Table()  # the open one
         self._words: list[str] = []
         self._lead = ""  # a term with a colon, which begins the line of its definition
@@ -208,6 +209,11 @@ def _first_number(element: Any) -> int | None:
 
 def _is_short_list(element: Any) -> bool:
     """Return whether each definition is one short block; otherwise its term is a heading above it."""
-    return all(sum(tag_of(block) in _BLOCKS for block in item) < 2 for item in element) and all(
-        len(" ".join(item.itertext()).split()) <= _MAX_SHORT for item in element
-    )
+    return all(sum(tag_of(block) in _BLOCKS for block in item) < 2 and _is_short(item) for item in element)
+
+
+def _is_short(item: Any) -> bool:
+    """Return whether a definition has few words; one of many elements is not read to its end."""
+    if len(list(islice(item.iter(), _MAX_SHORT + 1))) > _MAX_SHORT:
+        return False
+    return sum(len(text.split()) for text in item.itertext()) <= _MAX_SHORT
