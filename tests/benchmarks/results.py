@@ -158,7 +158,7 @@ def _setting(run: RunInfo, name: str) -> Any:
 def find_or_measure(parts: Parts, job: Job, folder: Path, *, measure: bool = True) -> RunInfo | None:
     """Return the job's run, measured if it is missing and may be; None if it is still missing, as without its model."""
     if (run := stored_run(parts, job)) is None and measure:
-        path = next(path for path in (folder / job.path, OUT.with_name(job.path)) if path.exists())
+        path = next(path for path in (folder / job.path, OUT.parent / job.path) if path.exists())
         command = [sys.executable, "-m", "propcite", "eval", job.kind, str(path), *job.arguments[1:]]
         if subprocess.run(command, stdout=sys.stderr).returncode:
             print(f"left out: {' '.join(command[2:])}", file=sys.stderr)
