@@ -84,6 +84,9 @@ def test_a_conversation_is_led_on_the_page(address: str, server: ScriptedLlm) ->
         wait_for(lambda: inside(driver, ".marker") and "written in" in body(driver))
         assert "Writing…" not in body(driver)
         assert inside(driver, ".meter .bar i.supported")
+        line = inside(driver, ".answered")[0]
+        driver.execute_script("arguments[0].className = 'answered partly'", line)
+        assert line.value_of_css_property("background-image") == "none"  # the bar's pattern is not below words
 
         ask(driver, "and the ferry?")
         wait_for(lambda: opened(driver) not in ("", first))
