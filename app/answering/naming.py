@@ -6,9 +6,13 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from propcite.attribution.english import tag
+from propcite.attribution.english import content_words, is_question, share_found, tag
 from propcite.retrieval.text import Passage
 
+MIN_SHARED = 2  # words of a heading that asks what a question asks; one more where it is no question itself
+SAME_HEADING, SAME_QUESTION = 0.75, 0.6  # share of the words of one that the other has
+
+_SECTION = re.compile(r"^\W*\d+(?:\.\d+)*\W+")  # the number of a heading
 _NAME = re.compile(r"X(?:X|(?<=X)U(?!N))*")
 _QUOTED = re.compile(r"[“\"]([^“”\"]{2,60})[”\"]")
 _NUMBERED = re.compile(r"\b([a-z]{2,})(?:-v?|v)(\d)")
@@ -16,14 +20,21 @@ _YEAR = re.compile(r"\b(?:1[5-9]|20)\d\d\b")
 _VERSION = re.compile(r"\b([a-z]{2,}) (\d+(?:\.\d+)*)\b")
 _WORD = re.compile(r"\w+(?:[.+#-]+\w+)*")
 _IDENTIFIER = re.compile(r"(?<![\w-])(?:--[a-z][\w-]+|[a-z]\w*_\w+)", re.IGNORECASE)  # of programs and settings
+# `ExitPolicy` is one too where the question says that it is about a setting; SQLite and NetHack are none.
+_JOINED_WORDS = re.compile(r"\b[A-Z]?[a-z0-9]+(?:[A-Z][a-z0-9]+)+\b")
+_SETTING = re.compile(r"\b(?:option|setting|directive|parameter|variable|default|function|method|command)s?\b", re.I)
 
 
 @dataclass(frozen=True, slots=True)
 class Name:
-    """A name as the question writes it, such as `Python 3.11`, and its words in small letters."""
+    """A name as the question writes it, such as `Python 3.11`, with its words in small letters.
+
+    Names of settings and functions are identifiers.
+    """
 
     text: str
     words: frozenset[str]
+    is_identifier: bool = False
 
 
 def names_in(question: str) -> list[Name]:
@@ -40,8 +51,14 @@ def names_in(question: str) -> list[Name]:
         for match in _NAME.finditer(tagged.tags)
     ]
     found += [match[1] for match in _QUOTED.finditer(question)]
-    found += _IDENTIFIER.findall(question)
-    return [Name(text, frozenset(_words(text))) for text in dict.fromkeys(found) if _words(text)]
+    identifiers = _IDENTIFIER.findall(question)
+    if _SETTING.search(question):
+        identifiers += _JOINED_WORDS.findall(question)
+    return [
+        Name(text, frozenset(_words(text)), text in identifiers)
+        for text in dict.fromkeys([*found, *identifiers])
+        if _words(text)
+    ]
 
 
 def named_in(passage: Passage, names: Sequence[Name]) -> set[Name]:
@@ -56,7 +73,27 @@ def named_in(passage: Passage, names: Sequence[Name]) -> set[Name]:
 def described_in(passage: Passage, names: Sequence[Name]) -> set[Name]:
     """Return the identifiers whose heading a passage lies under: it describes them, others may only mention them."""
     words = _words(passage.title.rpartition(" › ")[2])
-    return {name for name in names if _IDENTIFIER.fullmatch(name.text) and name.words <= words}
+    return {name for name in names if name.is_identifier and name.words <= words}
+
+
+def headed(passage: Passage, question: str) -> bool:
+    """Return whether the heading that a passage lies under asks a question, or another in nearly its words.
+
+    >>> faq = Passage("1", "They should be long.", "Backups › FAQ › How do I choose a strong password?")
+    >>> headed(faq, "How should I choose a strong password for backups?"), headed(faq, "How do I choose a disk?")
+    (True, False)
+    """
+    above, _, heading = passage.title.rpartition(" › ")
+    words, asked = content_words(_SECTION.sub("", heading)), content_words(question)
+    least = MIN_SHARED if is_question(heading) or heading.endswith("?") else MIN_SHARED + 1
+    if not above or len(words) < least or share_found(words, asked) < SAME_HEADING:
+        return False
+    return share_found(asked, [*words, *content_words(above)]) >= SAME_QUESTION
+
+
+def is_headed(passage: Passage, question: str, names: Sequence[Name]) -> bool:
+    """Return whether a passage lies under a heading that asks the question, or that is an identifier in it."""
+    return bool(described_in(passage, names)) or headed(passage, question)
 
 
 def _is_short_for(name: str, initials: str) -> bool:

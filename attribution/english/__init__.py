@@ -18,7 +18,8 @@ References to earlier sentences:
     `with_antecedent`, `inserted_spans`, `without_brackets`.
 Questions:
     `standalone_question` (a follow-up, completed from each earlier `Exchange`), `question_parts` (the things that one
-    question asks), `is_question`.
+    question asks), `is_question`, `answer_form` (what answers it: `Form`),
+    `can_answer` (whether a text has what it needs).
 Languages:
     `language_of`, `other_language`.
 """
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
     from propcite.attribution.english.languages import language_of, other_language
     from propcite.attribution.english.pronouns.antecedent import inserted_spans, with_antecedent, without_brackets
     from propcite.attribution.english.questions.follow_ups import Exchange, standalone_question
+    from propcite.attribution.english.questions.forms import Form, answer_form, can_answer
     from propcite.attribution.english.questions.parts import is_question, question_parts
     from propcite.attribution.english.words import (
         DAY_NAMES,
@@ -82,6 +84,7 @@ _MODULES = {
     "languages": ("language_of", "other_language"),
     "pronouns.antecedent": ("inserted_spans", "with_antecedent", "without_brackets"),
     "questions.follow_ups": ("Exchange", "standalone_question"),
+    "questions.forms": ("Form", "answer_form", "can_answer"),
     "questions.parts": ("is_question", "question_parts"),
     "words": (
         *("DAY_NAMES", "FUNCTION_WORDS", "MONTHS", "MONTH_NAMES", "NUMBER_WORDS", "SCALES", "WORD"),
@@ -103,13 +106,16 @@ __all__ = [
     "Aside",
     "Exchange",
     "Fact",
+    "Form",
     "Frame",
     "Piece",
     "Tagged",
     "Unit",
+    "answer_form",
     "be_like",
     "be_with",
     "borrowed_by",
+    "can_answer",
     "content_words",
     "contradiction",
     "deeds",

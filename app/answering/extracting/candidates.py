@@ -6,16 +6,21 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from propcite.app.answering.naming import Name, described_in, named_in, names_in, tells_of_another
+from propcite.app.answering.naming import Name, described_in, headed, is_headed, named_in, names_in, tells_of_another
+from propcite.attribution.english import can_answer
 from propcite.attribution.questions.reader import QuestionReader, Reading, Text, grouped
 from propcite.retrieval.retriever import Retriever
 from propcite.retrieval.text import Granularity, Passage, Span
 
 MAX_READ = 4  # parts of passages, the most similar to a question, that are read beside it
 MAX_READ_EACH = 3  # where several questions are asked at once
-UNNAMED = 0.5  # factor for a sentence that is about something else than the question names
+UNFIT = 0.5  # factor for a sentence about something else than the question names, or without what it asks for
+BELOW_ITS_HEADING = 0.6  # probability, at least, of the first sentence below a heading that asks the question
+MAX_REFERENCE = 14  # words of a sentence that only refers to another place
 
 _UNDERLINED = re.compile(r"[=~#*_-]{4,}\s*$")  # a title
+_REFERS = re.compile(r"[\W_]*(?:see|refer to|cf\.)\s", re.IGNORECASE)  # to another place
+_NUMBERED = re.compile(r"[\W_]*(?:\d+(?:\.\d+)*[.):]?\s+)?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +96,7 @@ def find(
 def _similar_parts(retriever: Retriever, passages: Sequence[Passage], question: str) -> list[_Part]:
     """Return the passages in parts that the reader can read, those most like the question first.
 
-    Parts that name only other years or versions than the question come last.
+    Before them come parts below a heading that asks it; parts that name only other years or versions come last.
     """
     similar: dict[str, dict[int, float]] = {passage.id: {} for passage in passages}
     each = replace(retriever.only(similar), merging=False)
@@ -99,7 +104,13 @@ def _similar_parts(retriever: Retriever, passages: Sequence[Passage], question: 
         number = next(n for n, s in enumerate(hit.passage.sentences) if s.span.end > hit.spans[0].start)
         similar[hit.passage.id][number] = hit.similarity
     parts = [part for passage in passages for part in _parts(passage, similar[passage.id])]
-    return sorted(parts, key=lambda part: (tells_of_another(question, part.words), -part.most_similar))
+    names = names_in(question)
+    under = {passage.id for passage in passages if is_headed(passage, question, names)}
+
+    def behind(part: _Part) -> tuple[bool, bool, float]:
+        return tells_of_another(question, part.words), part.passage.id not in under, -part.most_similar
+
+    return sorted(parts, key=behind)
 
 
 def _parts(passage: Passage, similar: dict[int, float]) -> Iterator[_Part]:
@@ -123,13 +134,30 @@ def _found(
     known = {name for own in named.values() for name in own}
     candidates = (candidate for part, reading in read for candidate in _candidates(reader, part, reading))
     weighed = (
-        replace(c, probability=c.probability * UNNAMED)
-        if not known <= named[c.passage.id] or tells_of_another(question, c.text)
+        replace(c, probability=c.probability * UNFIT)
+        if not known <= named[c.passage.id] or tells_of_another(question, c.text) or not can_answer(question, c.text)
         else c
         for c in candidates
     )
     missing = tuple(name for name in names if name not in known)
-    return Found(question, tuple(sorted(weighed, key=lambda c: -c.probability)), missing)
+    titles = {_bare(title) for passage in passages for title in passage.title.split(" › ")}
+    able = [_below_its_heading(question, c) for c in weighed if _bare(c.text) not in titles]
+    return Found(question, tuple(sorted(able, key=lambda c: -c.probability)), missing)
+
+
+def _below_its_heading(question: str, candidate: Candidate) -> Candidate:
+    """Return a candidate, likely where it is the first sentence below a heading that asks the question."""
+    sentences, number = candidate.passage.sentences, candidate.number
+    first = next((n for n, sentence in enumerate(sentences) if not sentence.is_heading), -1)
+    if number != first or not first or candidate.probability >= BELOW_ITS_HEADING:
+        return candidate
+    asks = headed(candidate.passage, question)
+    return replace(candidate, probability=BELOW_ITS_HEADING) if asks else candidate
+
+
+def _bare(text: str) -> str:
+    """Return the words of a line without its bullet, number and end mark, in small letters."""
+    return text[_NUMBERED.match(text).end() :].strip(" .:;#*¶\n").casefold()  # type: ignore[union-attr]
 
 
 def _candidates(reader: QuestionReader, part: _Part, reading: Reading) -> Iterator[Candidate]:
@@ -148,4 +176,10 @@ def _cannot_answer(text: str) -> bool:
     words = text.rstrip(" \t\n=-_*#~:")
     names_columns = " | " in text and not any(c.isdecimal() for c in text)
     is_title = _UNDERLINED.search(text) is not None
-    return is_title or names_columns or words.endswith("?") or not any(map(str.isalnum, words))
+    no_statement = words.endswith("?") or refers_elsewhere(text) or not any(map(str.isalnum, words))
+    return is_title or names_columns or no_statement
+
+
+def refers_elsewhere(text: str) -> bool:
+    """Return whether a sentence only refers to another place: "See section 2 for details."."""
+    return _REFERS.match(text) is not None and len(text.split()) <= MAX_REFERENCE

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from propcite.app.answering.extracting.candidates import Candidate
+from propcite.app.answering.extracting.candidates import Candidate, refers_elsewhere
+from propcite.attribution.english import Form, answer_form, can_answer
 from propcite.retrieval.text import Passage
 
 DIRECT_FROM = 0.5  # probability from which an answer begins with the words that answer
@@ -14,29 +15,41 @@ MAX_DIRECT_SHARE = 0.6  # of the sentence's words; more would only repeat it
 MAX_ITEMS = 8  # of a list that a chosen lead opens
 
 _ITEM = re.compile(r"\s*(?:[-*+•‣▪◦●○■□–—·►✓✔]|\(?\d{1,3}[.)]|\(?[a-z][.)])\s+", re.IGNORECASE)
+_RULE = re.compile(r"[=~#*_+-]{4,}")  # below a title or between parts of a text
+_ROW = re.compile(r",\s|\band\b")
 _ENDS = re.compile(r"[.:!?…。！？][\"”’»)\]]*(?:\[\d+\])*$")
 _REFERS_BACK = re.compile(
     r"(?:it|its|they|their|them|he|his|she|her|this|these|those|that|such|both|the (?:former|latter|same))\b", re.I
 )
 
 
-def direct_words(chosen: Candidate) -> str:
-    """Return the words that answer, as the first sentence of an answer; empty where they are not sure or too many."""
-    words = chosen.direct
+def direct_words(chosen: Candidate, question: str) -> str:
+    """Return the words that answer, as the first sentence of an answer; empty where they are not sure or too many.
+
+    Only a detail, or several things in a row, can be said in a few words.
+    """
+    words, form = chosen.direct, answer_form(question)
     count = len(words.split())
+    if form in (Form.YES_NO, Form.EXPLANATION) or (form is Form.SEVERAL and not _ROW.search(words)):
+        return ""
     if not words or chosen.words_probability < DIRECT_FROM or count > MAX_DIRECT:
         return ""
     if count > MAX_DIRECT_SHARE * len(chosen.text.split()) or not any(map(str.isalnum, words)):
+        return ""
+    if not can_answer(question, words):
         return ""
     words = words.strip(" ,;:")
     return f"{words[:1].upper()}{words[1:].rstrip('.')}."
 
 
-def compose(chosen: Sequence[Candidate], *, naming: bool) -> str:
+def compose(chosen: Sequence[Candidate], *, naming: bool, form: Form = Form.DETAIL) -> str:
     """Return the text of these sentences, in reading order, per document in the order of the first chosen.
 
-    `naming` puts the title of each document above its sentences.
+    `naming` puts the title of each document above its sentences.  To a question for several things, a list that the
+    best sentence is from is the answer, whole.
     """
+    if form is Form.SEVERAL and (whole := _list_of(chosen[0].passage, chosen[0].number)):
+        return _written(chosen[0].passage, whole)
     documents = list(dict.fromkeys(_document(c.passage) for c in chosen))
     texts = []
     for document in documents:
@@ -63,20 +76,34 @@ def _text_of(chosen: Sequence[Candidate]) -> str:
 
 def _standing_alone(passage: Passage, number: int) -> set[int]:
     """Return the numbers of a sentence and of those around it that it cannot do without."""
-    needed = {number}
-    text = _sentence(passage, number)
-    if _ITEM.match(text):
-        lead = next((n for n in range(number - 1, -1, -1) if not _ITEM.match(_sentence(passage, n))), None)
-        if lead is not None and _sentence(passage, lead).endswith(":"):
-            needed.add(lead)
-    elif text.endswith(":"):
-        for following in range(number + 1, min(number + 1 + MAX_ITEMS, len(passage.sentences))):
-            if not _ITEM.match(_sentence(passage, following)):
-                break
-            needed.add(following)
+    needed, text = {number}, _sentence(passage, number)
+    if whole := _list_of(passage, number):
+        needed.update(whole if number == whole[0] else whole[:1])
     elif _REFERS_BACK.match(text) and number and not passage.sentences[number - 1].is_heading:
-        needed.add(number - 1)
+        before = _sentence(passage, number - 1)
+        if any(map(str.isalpha, before)) and not refers_elsewhere(before):
+            needed.add(number - 1)
     return needed
+
+
+def _list_of(passage: Passage, number: int) -> list[int]:
+    """Return the numbers of a list's lead and items if a sentence is one of these; empty if it is not in a list.
+
+    Of an item of several sentences only the first counts.
+    """
+    texts = [_sentence(passage, n) for n in range(len(passage.sentences))]
+    lead = next((n for n in range(number, -1, -1) if texts[n].endswith(":") and not _ITEM.match(texts[n])), None)
+    if lead is None or any(passage.sentences[n].is_heading for n in range(lead, number)):
+        return []
+    ends = (n for n in range(lead + 1, len(texts)) if passage.sentences[n].is_heading or _opens_another(texts[n]))
+    items = [n for n in range(lead + 1, next(ends, len(texts))) if _ITEM.match(texts[n])]
+    if not items or number not in (lead, *items):
+        return []
+    return [lead, *items[: max(MAX_ITEMS, items.index(number) + 1 if number in items else 0)]]
+
+
+def _opens_another(text: str) -> bool:
+    return text.endswith(":") and not _ITEM.match(text)
 
 
 def _sentence(passage: Passage, number: int) -> str:
@@ -101,7 +128,8 @@ def _written(passage: Passage, numbers: Sequence[int]) -> str:
 
 def _closed(sentence: str) -> str:
     """Return a sentence on one line with an end mark; a table's row reads as `name: value, value`."""
-    line = " ".join(sentence.split()).replace(" | ", ": ", 1).replace(" | ", ", ")
+    words = (word for word in sentence.split() if not _RULE.fullmatch(word))
+    line = " ".join(words).replace(" | ", ": ", 1).replace(" | ", ", ")
     return line if _ENDS.search(line) else f"{line.rstrip(';,')}."
 
 

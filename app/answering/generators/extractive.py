@@ -9,7 +9,7 @@ from propcite.app.answering.extracting.choosing import choose
 from propcite.app.answering.extracting.composing import compose, direct_words
 from propcite.app.answering.generators import Draft, GenerationContext, Writing
 from propcite.app.library.store import Turn
-from propcite.attribution.english import Exchange, question_parts, standalone_question
+from propcite.attribution.english import Exchange, Form, answer_form, question_parts, standalone_question
 from propcite.attribution.questions.reader import QuestionReader
 from propcite.retrieval.errors import PropCiteError
 from propcite.retrieval.interrupting import in_turn
@@ -50,19 +50,23 @@ class ExtractiveGenerator:
         if not any(chosen):
             return Draft(ABSTENTION, abstained=True, notes=_unnamed(found))
         if len(found) == 1:
-            return Draft(self._single(chosen[0]))
+            return Draft(self._single(chosen[0], found[0].question))
         missing = [f"{ABSTENTION[:-1]}: {one.question}" for one, own in zip(found, chosen, strict=True) if not own]
         distinct = list(dict.fromkeys(candidate for own in chosen for candidate in own))
         text = compose(distinct, naming=False)
         return Draft(" ".join(text.split("\n")) if self._plain else "\n".join([text, *missing]))
 
-    def _single(self, chosen: Sequence[Candidate]) -> str:
+    def _single(self, chosen: Sequence[Candidate], question: str) -> str:
         """Return the answer to a question that asks one thing; documents that answer differently are named."""
         if self._plain:
             return " ".join(line.removeprefix("- ") for line in compose(chosen, naming=False).split("\n"))
+        form = answer_form(question)
         if len({c.passage.document_id or c.passage.id for c in chosen}) > 1:
-            return compose(chosen, naming=True)
-        direct, text = direct_words(chosen[0]), compose(chosen, naming=False)
+            return compose(chosen, naming=True, form=form)
+        # Of several things, the sentence that names the most in a row need not be the likeliest.
+        sayers = chosen if form is Form.SEVERAL else chosen[:1]
+        direct = next(filter(None, (direct_words(one, question) for one in sayers)), "")
+        text = compose(chosen, naming=False, form=form)
         # "7.7." in front of a sentence reads as its number, so a number is a paragraph of its own.
         return (" " if any(map(str.isalpha, direct)) else "\n\n").join(filter(None, [direct, text]))
 

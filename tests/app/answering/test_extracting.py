@@ -5,14 +5,16 @@ from __future__ import annotations
 import pytest
 from word_encoder import WordEncoder
 
-from propcite.app.answering.extracting.candidates import Candidate
+from propcite.app.answering.extracting.candidates import Candidate, find
 from propcite.app.answering.extracting.choosing import choose
 from propcite.app.answering.extracting.composing import compose, direct_words
 from propcite.app.answering.finding import found_passages
 from propcite.app.answering.naming import described_in, named_in, names_in
+from propcite.attribution.english import Form
+from propcite.attribution.questions.reader import QuestionReader
 from propcite.retrieval.retriever import Retriever
-from propcite.retrieval.splitter import passage_from_text
-from propcite.retrieval.text import Passage, Span
+from propcite.retrieval.splitter import PassageSplitter, passage_from_text
+from propcite.retrieval.text import Document, Heading, Passage, Span
 
 LIST = passage_from_text(
     "list",
@@ -86,7 +88,35 @@ def test_a_row_reads_as_a_sentence() -> None:
     ],
 )
 def test_an_answer_begins_with_the_words_that_were_asked_for(words: str, sure: float, direct: str) -> None:
-    assert direct_words(candidate(COST, 1, words=words, sure=sure)) == direct
+    assert direct_words(candidate(COST, 1, words=words, sure=sure), "How much did it cost?") == direct
+
+
+def test_only_a_detail_or_a_row_opens_an_answer() -> None:
+    cost = candidate(COST, 1, words="212 million euros", sure=0.9)
+    questions = ("How much did it cost?", "Did it cost much?", "Why did it cost so much?", "What are its costs?")
+    assert [question for question in questions if direct_words(cost, question)] == ["How much did it cost?"]
+    assert direct_words(cost, "When was it finished?") == ""  # no date
+    crew = passage_from_text("crew", "On the first voyage Ada, Bo and Cy sailed with the harbour master.", "", "crew")
+    assert direct_words(candidate(crew, 0, words="Ada, Bo and Cy", sure=0.9), "Who were its crew?") == "Ada, Bo and Cy."
+
+
+def test_a_question_for_several_things_gets_the_whole_list() -> None:
+    text = (
+        "It has two kinds of gates:\n- Sluices, of oak. They are old.\n- Barriers, of steel.\n"
+        "It costs much:\n- Paint.\n- Oil."
+    )
+    passage = passage_from_text("gates", text, "Gates", "gates")
+    gates = "It has two kinds of gates:\n- Sluices, of oak.\n- Barriers, of steel."
+    old, steel = (n for n, s in enumerate(passage.sentences) if s.span.of(text).strip().endswith(("old.", "steel.")))
+    assert compose([candidate(passage, steel), candidate(COST, 1)], naming=False, form=Form.SEVERAL) == gates
+    assert compose([candidate(passage, 0)], naming=False, form=Form.SEVERAL) == gates
+    assert "steel" not in compose([candidate(passage, old)], naming=False, form=Form.SEVERAL)
+    assert compose([candidate(passage, steel)], naming=False) == "It has two kinds of gates:\n- Barriers, of steel."
+
+
+def test_what_only_refers_elsewhere_comes_with_no_sentence() -> None:
+    passage = passage_from_text("p", "See the entry on gates. It is off by default.\n=====\nMore is on.", "", "d")
+    assert compose([candidate(passage, 1)], naming=False) == "It is off by default."
 
 
 def test_only_sentences_that_answer_are_chosen() -> None:
@@ -133,6 +163,44 @@ def test_a_passage_describes_the_identifier_that_it_stands_below() -> None:
     assert (described_in(own, names), described_in(other, names)) == (set(names), set())
     assert named_in(other, names) == set(names)
     assert described_in(passage_from_text("c", "It is long.", "Ada"), names_in("Who is Ada?")) == set()
+
+
+def test_words_joined_by_capitals_are_a_setting_where_the_question_says_so() -> None:
+    (setting,) = names_in("What is the default of the option ExitPolicy?")
+    assert (setting.text, setting.is_identifier) == ("ExitPolicy", True)
+    assert not any(name.is_identifier for name in names_in("Who uses NetHack?"))
+
+
+def test_passages_below_a_heading_that_asks_the_question_are_found_and_answer() -> None:
+    about = [
+        passage_from_text(f"p{n}", f"Should I choose a strong password {n} for my repository, and how?", "Use")
+        for n in range(12)
+    ]
+    asked = PassageSplitter().split(
+        Document(
+            id="faq",
+            text="How do I choose a strong password?\nMake it long, above all. Each more letter helps more than signs.",
+            title="FAQ",
+            headings=(Heading(Span(0, 34), 2),),
+        )
+    )
+    collection = Retriever.over(WordEncoder(), [*about, *asked])
+    question = "How should I choose a strong password for my repository?"
+    assert "faq:0" not in {hit.passage.id for hit in collection.search(question, k=4)}
+    passages = [hit.passage for hit in found_passages(collection, question, 4)]
+    assert "faq:0" in {passage.id for passage in passages}
+    (found,) = find(QuestionReader(), collection.only({p.id: {} for p in passages}), passages, [question])
+    best = choose(found.candidates)[0]
+    assert (best.passage.id, best.text) == ("faq:0", "Make it long, above all.")
+
+
+def test_a_line_of_contents_answers_nothing() -> None:
+    contents = passage_from_text("toc", "- How the gates are opened\n- How the gates are painted", "Gates", "gates")
+    body = passage_from_text("body", "They are opened by hand.", "Gates › How the gates are opened", "gates")
+    collection = Retriever.over(WordEncoder(), [contents, body])
+    (found,) = find(QuestionReader(), collection, [contents, body], ["How are the gates opened?"])
+    assert "- How the gates are opened" not in [one.text for one in found.candidates]
+    assert "They are opened by hand." in [one.text for one in found.candidates]
 
 
 def test_passages_that_name_what_is_asked_about_come_into_the_answer() -> None:
