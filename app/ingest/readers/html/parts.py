@@ -13,9 +13,9 @@ _SITE_ROLES = frozenset("banner contentinfo menu menubar navigation search".spli
 # Classes and ids of menus, headers and footers, as Sphinx, DocBook, Doxygen, Texinfo, Javadoc, WordPress and others
 # write them.  They count only outside of <main> and <article>.
 _SITE_NAMES = frozenset(
-    "bottomlang breadcrumb breadcrumbs docnav footer masthead mobile-nav nav nav-panel nav-path navbar navfooter navheader "
-    "navigation page-footer path related-pages side-nav site-footer site-header site-nav skip-link skip-to-content "
-    "social-share share-buttons sphinxsidebar toplang topnav".split()
+    "bottomlang breadcrumb breadcrumbs docnav footer masthead mobile-nav nav nav-panel nav-path navbar navfooter "
+    "navheader navigation page-footer path related-pages side-nav site-footer site-header site-nav skip-link "
+    "skip-to-content social-share share-buttons sphinxsidebar toplang topnav".split()
 )
 _ASIDE_NAMES = frozenset("sidebar side-bar".split())
 _TITLES = frozenset("sidebar-title title titlepage".split())  # of sidebars that DocBook and docutils write in the text
