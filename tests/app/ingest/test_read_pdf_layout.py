@@ -393,6 +393,31 @@ def test_a_heading_on_the_next_page_is_no_row_of_the_table_before() -> None:
     assert text.endswith(f"No = 8; Visits = 98; Level = 7.0.\n\n2.3 Rivers\n\n{(FIRST * 2).strip()}")
 
 
+def across(pdf: Canvas, words: str) -> None:
+    pdf.saveState()
+    pdf.translate(200, 250)
+    pdf.rotate(50)
+    pdf.setFont("Helvetica", 110)
+    pdf.drawString(0, 0, words)
+    pdf.restoreState()
+
+
+def test_words_across_each_page_are_neither_text_nor_title() -> None:
+    def page(number: int) -> Drawing:
+        def draw(pdf: Canvas) -> None:
+            across(pdf, "draft")
+            write(pdf, wrapped(f"{FIRST}{number} ships came. {SECOND}", 450, 72, 700))
+
+        return draw
+
+    document = read(*map(page, (5, 6, 7)))
+    assert "draft" not in document.text
+    assert document.title == "x"
+    alone = read(page(5))
+    assert alone.text == f"{FIRST}5 ships came. {SECOND}".strip() + "\n\ndraft"
+    assert not alone.headings
+
+
 @pytest.mark.usefixtures("_without_recogniser")
 @pytest.mark.parametrize("is_nonsense", [False, True])
 def test_an_invisible_layer_over_a_scan_is_read_unless_it_is_nonsense(is_nonsense: bool) -> None:
