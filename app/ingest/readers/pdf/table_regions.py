@@ -55,8 +55,10 @@ def _between_rules(lines: Sequence[Line], start: int) -> Region | None:
         edges |= _rules(lines[end])
         end += 1
     columns = _columns(lines[start:end])
-    if misfit := next((at for at in range(start, end) if not _places(lines[at], columns)), 0):
-        columns, end = _columns(lines[start:misfit]) or columns, misfit
+    misfit = next((at for at in range(start, end) if not _places(lines[at], columns)), end)
+    if len(columns) > 1 and misfit < end:
+        columns = _columns(lines[start:misfit]) or columns
+    end = misfit
     # Words between the same rules as none in columns are above or below the table.
     inside = {frozenset(_rules(lines[at])) for at in range(start, end) if len(_places(lines[at], columns)) > 1}
     within = [at for at in range(start, end) if _rules(lines[at]) in inside]
@@ -189,17 +191,21 @@ def _columns(lines: Sequence[Line]) -> list[Edges]:
 
 
 def _divided(column: Edges, lines: Sequence[Line], strip: float) -> list[Edges]:
-    """Return the columns that are too near each other to be told by the gap of a line, but apart in most lines."""
-    rows: dict[int, list[Edges]] = {}  # pdfium may take the cells of a row for lines
+    """Return the columns below names too near each other to be told by the gap of a line, but apart in most lines."""
+    rows: dict[int, list[Cell]] = {}  # pdfium may take the cells of a row for lines
     for line in lines:
-        inside = [(c.left, c.right) for c in line.cells if _reached((c.left, c.right), [column])]
-        if inside:
+        if inside := [cell for cell in line.cells if _reached((cell.left, cell.right), [column])]:
             rows.setdefault(round(line.bottom), []).extend(inside)
     cells = list(rows.values())
     several = sum(len(inside) > 1 for inside in cells)
     if len(cells) < 3 or len(cells[0]) < 2 or several < _MOST * len(cells):
         return [column]
-    return _united([cell for inside in cells for cell in inside], strip)
+    if any(is_value(name.text) or not any(map(str.isalpha, name.text)) for name in cells[0]):
+        return [column]
+    below = [cell for inside in cells[1:] for cell in inside]
+    if 2 * sum(is_value(cell.text) for cell in below) < len(below):
+        return [column]
+    return _united([(cell.left, cell.right) for inside in cells for cell in inside], strip)
 
 
 def _united(cells: Sequence[Edges], strip: float) -> list[Edges]:
