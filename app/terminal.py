@@ -219,7 +219,7 @@ def also_in(hit: Hit, names: Mapping[str, str]) -> str:
 
 
 def show_outcome(outcome: Outcome, ocr: Choice = "auto") -> None:
-    """Print one line.  `ocr` is the setting, on which it depends what is to be done for pages without text."""
+    """Print one line.  `ocr` is the setting, on which it depends what is to be done for pages that were not read."""
     if outcome.state == "failed":
         err.print(f"[red]failed   [/red] {escape(outcome.reason)}", soft_wrap=True)
         return
@@ -227,10 +227,13 @@ def show_outcome(outcome: Outcome, ocr: Choice = "auto") -> None:
     said = f"[{colour}]{outcome.state:<9}[/{colour}] {escape(outcome.source)} [dim]({escape(_about(outcome))})[/dim]"
     if outcome.fidelity.line:
         said += f": [yellow]{escape(outcome.fidelity.line)}[/yellow]"
-    if outcome.fidelity.pages_without_text:
+    unread = Fidelity(
+        pages_without_text=outcome.fidelity.pages_without_text, unchecked_layers=outcome.fidelity.unchecked_layers
+    )
+    if not unread.is_whole:
         from propcite.app.library.source_findings import next_step
 
-        said += f"; {escape(next_step(Fidelity(pages_without_text=1), ocr))}"
+        said += f"; {escape(next_step(unread, ocr))}"
     out.print(said, soft_wrap=True)  # one line per outcome, for programs that read the pipe
 
 

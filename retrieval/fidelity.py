@@ -7,13 +7,18 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 PAGE, BLOCK = 2000, 300  # characters of a usual page and of a usual block
+PERCENTS = ("ocr_confidence", "layer_agreement")  # the figures that are percents rather than numbers of things
+_UNKNOWN = 90.0  # percent of right characters where nothing says how many are
 
 
 @dataclass(frozen=True, slots=True)
 class Fidelity:
     """Figures of a document's text, all zero where nothing is known to be missing or recognised.
 
-    `ocr_confidence` is the mean confidence of the recognised words, from 0 to 100, and 0 where it is not known.
+    `ocr_confidence` is the mean confidence of the recognised words, from 0 to 100, and 0 where it is not known.  An OCR
+    layer is text that another program recognised in a page and laid invisibly over it: `layer_pages` have one of whose
+    words `layer_agreement` percent were found in the picture, `unchecked_layers` one that was not compared, and
+    `wrong_layers` had one that said something else than the page, which was recognised again.
 
     >>> Fidelity.of({"pages": "10", "pages_without_text": "3", "lost_characters": "1"}).line
     '3 of 10 pages have no text, 1 character could not be read'
@@ -26,13 +31,18 @@ class Fidelity:
     dropped_blocks: int = 0
     ocr_pages: int = 0
     ocr_confidence: float = 0.0
+    layer_pages: int = 0
+    layer_agreement: float = 0.0
+    unchecked_layers: int = 0
+    wrong_layers: int = 0
 
     @classmethod
     def of(cls, metadata: Mapping[str, Any]) -> Fidelity:
         """Read the figures in a document's metadata; what is no number counts as 0."""
-        figures = {field.name: _number(metadata.get(field.name)) for field in fields(cls)}
-        confidence = figures.pop("ocr_confidence")
-        return cls(**{name: int(figure) for name, figure in figures.items()}, ocr_confidence=min(confidence, 100.0))
+        figures: dict[str, Any] = {field.name: _number(metadata.get(field.name)) for field in fields(cls)}
+        for name, figure in figures.items():
+            figures[name] = min(figure, 100.0) if name in PERCENTS else int(figure)
+        return cls(**figures)
 
     @property
     def is_whole(self) -> bool:
@@ -51,12 +61,14 @@ class Fidelity:
         >>> Fidelity(pages=9, ocr_pages=2, ocr_confidence=91.3).doubt
         'the text of 2 of 9 pages was recognised in pictures (91% sure)'
         """
-        return ", ".join(filter(None, [self._lost_line, self._recognised_line]))
+        layers = self._layer_line, self._unchecked_line, self._wrong_line
+        return ", ".join(filter(None, [self._lost_line, self._recognised_line, *layers]))
 
     @property
     def loss(self) -> int:
         """Estimate how many characters are missing or wrong, to find the worst documents."""
-        wrong = (100 - (self.ocr_confidence or 90)) / 100 * PAGE * self.ocr_pages
+        wrong = _wrong(self.ocr_pages, self.ocr_confidence) + _wrong(self.layer_pages, self.layer_agreement)
+        wrong += _wrong(self.unchecked_layers + self.wrong_layers)
         pages = self.pages_without_text + self.pages_left_out
         return PAGE * pages + BLOCK * self.dropped_blocks + self.lost_characters + round(wrong)
 
@@ -86,12 +98,34 @@ class Fidelity:
         sure = f" ({int(self.ocr_confidence)}% sure)" if self.ocr_confidence else ""
         return f"the text of {self._of_pages(self.ocr_pages)} was recognised in pictures{sure}"
 
+    @property
+    def _layer_line(self) -> str:
+        if not self.layer_pages:
+            return ""
+        found = f" ({int(self.layer_agreement)}% of its words found in the pictures)" if self.layer_agreement else ""
+        return f"the text of {self._of_pages(self.layer_pages)} is an OCR layer{found}"
+
+    @property
+    def _unchecked_line(self) -> str:
+        number = self.unchecked_layers
+        return f"the text of {self._of_pages(number)} is an OCR layer that was not checked" if number else ""
+
+    @property
+    def _wrong_line(self) -> str:
+        number = self.wrong_layers
+        return f"the OCR layer of {self._of_pages(number)} said something else than the page" if number else ""
+
     def _of_pages(self, number: int) -> str:
         return f"{number:,} of {_counted(self.pages, 'page')}" if self.pages > 1 else _counted(number, "page")
 
 
 WHOLE = Fidelity()
-LOSSES = tuple(field.name for field in fields(Fidelity) if field.name not in ("pages", "ocr_confidence"))
+LOSSES = tuple(field.name for field in fields(Fidelity) if field.name not in ("pages", *PERCENTS))
+
+
+def _wrong(pages: int, percent: float = 0.0) -> float:
+    """Estimate how many characters of recognised pages are wrong."""
+    return (100 - (percent or _UNKNOWN)) / 100 * PAGE * pages
 
 
 def _number(value: object) -> float:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from propcite.app.ingest.ocr.choosing import Choice, way_to_read
+from propcite.app.ingest.ocr.choosing import Choice, available, way_to_read
 from propcite.app.ingest.readers.kinds import READING_VERSIONS
 from propcite.app.library.finding import Finding
 from propcite.app.library.store import CollectionInfo, DocumentInfo
@@ -50,7 +51,10 @@ def next_step(fidelity: Fidelity, ocr: Choice = "auto") -> str:
     >>> next_step(Fidelity(pages_left_out=3))
     'split the file and add its parts'
     """
-    recognised = Fidelity(ocr_pages=fidelity.ocr_pages, ocr_confidence=fidelity.ocr_confidence)
+    recognised = replace(fidelity, pages_without_text=0, pages_left_out=0, lost_characters=0, dropped_blocks=0)
+    check = "compare quotes with its pages"
+    if not available(ocr):
+        check = f"{way_to_read(ocr)} and add the file with --again, which compares the layer with the pages"
     losses = {
         f"if they are scans, {way_to_read(ocr)} and add the file with --again": Fidelity(
             pages_without_text=fidelity.pages_without_text
@@ -58,6 +62,7 @@ def next_step(fidelity: Fidelity, ocr: Choice = "auto") -> str:
         "split the file and add its parts": Fidelity(pages_left_out=fidelity.pages_left_out),
         "add it in another format, or print it to a new PDF": Fidelity(lost_characters=fidelity.lost_characters),
         "compare what was read with the source": Fidelity(dropped_blocks=fidelity.dropped_blocks),
-        "scan it again more sharply, or compare quotes with its pages": recognised,
+        "scan it again more sharply, or compare quotes with its pages": replace(recognised, unchecked_layers=0),
+        check: Fidelity(unchecked_layers=fidelity.unchecked_layers),
     }
     return max(losses, key=lambda step: losses[step].loss)

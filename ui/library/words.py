@@ -108,7 +108,8 @@ def lacks(fidelity: Fidelity) -> str:
     >>> lacks(Fidelity(pages=24, pages_without_text=3, lost_characters=12)), lacks(Fidelity(pages=9, ocr_pages=1))
     ('3 pages, 12 characters', '1 page recognised')
     """
-    pages, recognised = fidelity.pages_without_text + fidelity.pages_left_out, fidelity.ocr_pages
+    pages = fidelity.pages_without_text + fidelity.pages_left_out
+    recognised = fidelity.ocr_pages + fidelity.layer_pages + fidelity.unchecked_layers
     losses = ((pages, "page"), (fidelity.lost_characters, "character"), (fidelity.dropped_blocks, "block"))
     few = [counted(number, what) for number, what in losses if number]
     return ", ".join([*few, *([f"{counted(recognised, 'page')} recognised"] if recognised else [])])

@@ -8,4 +8,5 @@
 | `tesseract` | the program Tesseract |
 | `layout` | recognised lines in reading order, as the lines of a page |
 | `scans` | the scanned pages of one document, and how surely they were read |
+| `text_layers` | comparison of a PDF's layer of recognised text with the picture of its page |
 """

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, islice, pairwise, zip_longest
@@ -24,6 +25,7 @@ _DETECTION_SIDE = 1600  # pixels of the picture's longer side in which lines are
 _OVERVIEW_SIDE = 800  # in which the direction of the lines is found
 _NUM_VOTES = 12  # pieces of lines that say whether the page is upside down
 _VOTE_ASPECT = 4  # width per height of such a piece: the model makes longer ones narrow
+_SCRIPTS = "LATIN", "CJK", "HIRAGANA", "KATAKANA"  # whose letters the model reads
 _ASCENDING, _DESCENDING = frozenset("bdfhklt"), frozenset("gjpqyQ,;()[]{}|@$")
 
 
@@ -51,6 +53,9 @@ class Rapid:
                 "Cls.model_path": str(models / "ch_ppocr_mobile_v2.0_cls_mobile.onnx"),
             }
         )
+
+    def knows(self, letter: str) -> bool:
+        return unicodedata.name(letter, "").startswith(_SCRIPTS)
 
     def turn(self, picture: Image) -> int:
         overview = picture.copy()

@@ -51,6 +51,9 @@ class Recogniser(Protocol):
     @property
     def name(self) -> str: ...
 
+    def knows(self, letter: str) -> bool:
+        """Whether it reads letters of this script."""
+
     def turn(self, picture: Image) -> int:
         """Return the degrees, counterclockwise, by which the picture must be turned to stand upright."""
 

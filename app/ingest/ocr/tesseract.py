@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import subprocess
+import unicodedata
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from io import BytesIO
@@ -27,6 +28,10 @@ _CONFIDENCE = re.compile(r"x_wconf ([\d.]+)")
 
 class Tesseract:
     name = "tesseract"
+
+    def knows(self, letter: str) -> bool:
+        """Whether the letter is Latin: other scripts need languages of their own, which may not be installed."""
+        return unicodedata.name(letter, "").startswith("LATIN")
 
     def turn(self, picture: Image) -> int:
         if "osd" not in self._languages:

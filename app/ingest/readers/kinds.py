@@ -62,7 +62,10 @@ _PART_READERS = {
 }
 # The version of each kind's reader, 1 where none is named: raised when it reads more of the same files, so that those
 # read before are found and read again.
-READING_VERSIONS = {"pdf": 4, "html": 3, "epub": 3, "text": 2, "markdown": 2, "email": 2}
+_BLOCKS = 4  # the version of html.blocks, by which these kinds are read
+_OWN = {"pdf": 5, "html": _BLOCKS, "epub": _BLOCKS, "markdown": _BLOCKS, "text": 3, "email": 2}
+# A mail is read again when any reader of its body or attachments is better.
+READING_VERSIONS = {**_OWN, "email": sum(_OWN.values())}
 # Each member of an archive is a document of its own, so no function reads an archive as one.
 ARCHIVES = (".zip",)
 SUFFIXES = (*_READERS, *ARCHIVES)

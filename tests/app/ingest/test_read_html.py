@@ -256,6 +256,7 @@ def test_hidden_text_is_not_read(hidden: str) -> None:
     [
         "<div role=navigation>Home</div>",
         "<div class='navfooter'><a>Next</a></div>",
+        "<ul class='docnav top'><li><a>Next</a></li></ul>",
         "<div role=contentinfo>Imprint</div>",
         "<div id=cookie-banner>We use cookies.</div>",
         "<section class='gdpr-consent'>We use cookies.</section>",
@@ -275,6 +276,21 @@ def test_prose_beside_the_content_is_counted() -> None:
     beside = f"<aside><p>{SENTENCE}<p>Short.<ul><li><a href=x>{SENTENCE}</a></ul></aside>"
     assert read(f"<p>A river.</p>{beside}").metadata["dropped_blocks"] == "1"
     assert "dropped_blocks" not in read(article("")).metadata
+
+
+@pytest.mark.parametrize(
+    "title", ["<div class=titlepage><p class=title>Tides</p></div>", "<p class='sidebar-title'>Tides</p>"]
+)
+def test_a_sidebar_with_a_title_of_its_own_is_content(title: str) -> None:
+    document = read(f"<body><p>{LONG}</p><div class=sidebar>{title}<p>The tide comes twice a day.</p></div></body>")
+    assert document.text == f"{LONG}\n\nTides\n\nThe tide comes twice a day."
+    assert "dropped_blocks" not in document.metadata
+
+
+def test_the_number_of_a_line_of_code_stays_apart_from_its_code() -> None:
+    code = "<span class=linenos> 1</span>@ IN SOA ns1.example.com.\n<span class=linenos> 2</span>$TTL 2d"
+    document = read(f"<p>{LONG}</p><pre><span></span>{code}</pre>")
+    assert document.text.endswith(" 1 @ IN SOA ns1.example.com.\n 2 $TTL 2d")
 
 
 def test_the_main_element_is_read_alone_if_it_has_most_of_the_words() -> None:

@@ -344,6 +344,80 @@ def _without_recogniser() -> Iterator[None]:
     choose("auto")
 
 
+def cells(pdf: Canvas, y: float, *words: tuple[float, str]) -> None:
+    for x, word in words:
+        pdf.drawString(x, y, word)
+
+
+def test_a_table_below_another_one_has_its_own_names() -> None:
+    def draw(pdf: Canvas) -> None:
+        cells(pdf, 700, (170, "Visits"), (250, "Level"), (330, "Depth"))
+        for number, (port, *values) in enumerate([("Sandwick", "120", "3.5", "9"), ("Lervik", "98", "7.0", "4")]):
+            cells(pdf, 688 - 12 * number, (90, port), *zip((170, 250, 330), values, strict=True))
+        pdf.setFont("Times-Roman", 12)
+        pdf.drawString(90, 648, "2.2 Rivers")
+        pdf.setFont("Times-Roman", 10)
+        pdf.drawString(90, 632, "summary(rivers)")
+        cells(pdf, 616, (150, "Length"), (210, "Width"), (290, "Mouth"))
+        for number, (river, *values) in enumerate([("Alder", "200", "31", "62"), ("Brenn", "80", "12", "40")]):
+            cells(pdf, 604 - 12 * number, (90, river), *zip((150, 210, 290), values, strict=True))
+
+    assert read(draw).text == (
+        "Sandwick; Visits = 120; Level = 3.5; Depth = 9.\nLervik; Visits = 98; Level = 7.0; Depth = 4.\n\n"
+        "2.2 Rivers\n\nsummary(rivers)\n\n"
+        "Alder; Length = 200; Width = 31; Mouth = 62.\nBrenn; Length = 80; Width = 12; Mouth = 40."
+    )
+
+
+def test_columns_with_little_space_between_them_are_apart() -> None:
+    def draw(pdf: Canvas) -> None:
+        cells(pdf, 700, (120, "grade"), (153, "sex"), (220, "score"))
+        for number, row in enumerate([("6", "M", "43"), ("7", "F", "88"), ("5", "F", "34"), ("3", "M", "65")]):
+            cells(pdf, 688 - 12 * number, (90, str(number + 1)), *zip((136, 153, 220), row, strict=True))
+
+    assert read(draw).text.splitlines()[0] == "1; grade = 6; sex = M; score = 43."
+
+
+def test_a_heading_on_the_next_page_is_no_row_of_the_table_before() -> None:
+    def first(pdf: Canvas) -> None:
+        cells(pdf, 148, (90, "No"), (120, "Visits"), (250, "Level"))
+        cells(pdf, 136, (90, "7"), (120, "120"), (250, "3.5"))
+        cells(pdf, 124, (90, "8"), (120, "98"), (250, "7.0"))
+
+    def second(pdf: Canvas) -> None:
+        pdf.setFont("Times-Roman", 13)
+        cells(pdf, 760, (90, "2.3"), (120, "Rivers"))
+        write(pdf, wrapped(FIRST * 2, 450, 90, 735))
+
+    text = read(first, second).text
+    assert text.endswith(f"No = 8; Visits = 98; Level = 7.0.\n\n2.3 Rivers\n\n{(FIRST * 2).strip()}")
+
+
+def across(pdf: Canvas, words: str) -> None:
+    pdf.saveState()
+    pdf.translate(200, 250)
+    pdf.rotate(50)
+    pdf.setFont("Helvetica", 110)
+    pdf.drawString(0, 0, words)
+    pdf.restoreState()
+
+
+def test_words_across_each_page_are_neither_text_nor_title() -> None:
+    def page(number: int) -> Drawing:
+        def draw(pdf: Canvas) -> None:
+            across(pdf, "draft")
+            write(pdf, wrapped(f"{FIRST}{number} ships came. {SECOND}", 450, 72, 700))
+
+        return draw
+
+    document = read(*map(page, (5, 6, 7)))
+    assert "draft" not in document.text
+    assert document.title == "x"
+    alone = read(page(5))
+    assert alone.text == f"{FIRST}5 ships came. {SECOND}".strip() + "\n\ndraft"
+    assert not alone.headings
+
+
 @pytest.mark.usefixtures("_without_recogniser")
 @pytest.mark.parametrize("is_nonsense", [False, True])
 def test_an_invisible_layer_over_a_scan_is_read_unless_it_is_nonsense(is_nonsense: bool) -> None:

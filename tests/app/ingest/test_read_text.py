@@ -41,9 +41,16 @@ def test_the_places_of_joined_paragraphs_are_their_lines_in_the_file() -> None:
     ]
 
 
+def test_a_line_that_begins_with_a_range_of_years_goes_on() -> None:
+    words = "The records of the mill are kept in the town's library for the years 1820-1869 and are open to readers."
+    assert read(words.replace("years 1820", "years\n1820")).text == words
+
+
 @pytest.mark.parametrize(
     "kept",
     [
+        "        my $hex = sprintf('%X', 3735928559); # letters in upper case\n"
+        "        my $low = sprintf('%x', 3735928559); # letters in lower case\n",
         "The tide rises, the tide falls,\nThe twilight darkens, the curlew calls;\nAlong the sea-sands damp and brown\n"
         "The traveller hastens toward the town,\nAnd the tide rises, the tide falls.\n",
         "Ann Rossi\n12 Quay Street\nAlder\n",
@@ -69,7 +76,7 @@ def test_the_places_of_joined_paragraphs_are_their_lines_in_the_file() -> None:
         "1. Rivers of the northern plain ........................................ 12\n"
         "2. Rivers of the southern plain ........................................ 19\n",
     ],
-    ids="verse address columns table code list headers log sentences heading contents".split(),
+    ids="statements verse address columns table code list headers log sentences heading contents".split(),
 )
 def test_other_lines_are_kept(kept: str) -> None:
     assert read(f"{WRAPPED}\n{kept}\n{WRAPPED}").text == f"{JOINED}\n{kept}\n{JOINED}"

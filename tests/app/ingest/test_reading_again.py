@@ -69,6 +69,19 @@ def test_only_what_was_read_before_is_read_again_and_the_same_text_stays(
     assert said.err == "birds: nothing was read by an earlier version of the readers\n"
 
 
+def test_what_holds_html_is_read_again_when_html_is_read_better(
+    open_parts: OpenParts, propcite: Propcite, tmp_path: Path
+) -> None:
+    page = f"<dl><dt>heron</dt><dd>{HERON}</dd></dl>"
+    (tmp_path / "mail.eml").write_text(f"From: ana@example.org\nContent-Type: text/html\n\n{page}")
+    (tmp_path / "note.md").write_text(f"# Birds\n\n{page}\n")
+    parts = open_parts()
+    add(parts, tmp_path / "mail.eml", tmp_path / "note.md")
+    with parts.library.engine.begin() as connection:
+        connection.execute(text("UPDATE documents SET read_with = 2"))
+    assert read_again(propcite) == {"mail.eml": "unchanged", "note.md": "unchanged"}
+
+
 def test_what_reads_differently_becomes_a_new_version_and_old_answers_say_so(
     open_parts: OpenParts, tmp_path: Path
 ) -> None:

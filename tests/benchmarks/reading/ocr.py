@@ -14,6 +14,7 @@ import io
 import sys
 import time
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 
 import pypdfium2
@@ -26,7 +27,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "support"))
 
 from scanned import HEIGHT, WIDTH, Scanner, saved
 
-from propcite.app.ingest.ocr.choosing import available, choose
+from propcite.app.ingest.ocr.choosing import Choice, available, choose
 from propcite.app.ingest.readers import document_from_bytes
 from propcite.retrieval.text import Document
 
@@ -45,7 +46,7 @@ PROSE = (
     "walked along both banks of the river and measured its depth with a rope. The rope is still in the "
     "museum at Kirkwall, room 9.",
 )
-RECOGNISERS = ["rapidocr", "tesseract"]
+RECOGNISERS: list[Choice] = ["rapidocr", "tesseract"]
 SCANNERS = {
     "300 dpi": Scanner(300),
     "200 dpi": Scanner(200),
@@ -70,8 +71,8 @@ def pages() -> dict[str, bytes]:
     }
 
 
-def printed_prose(font: str, size: float, columns: int = 1) -> bytes:
-    """Print the prose on one page, in columns that it fills one after the other."""
+def printed_prose(font: str, size: float, columns: int = 1, texts: Sequence[str] = PROSE) -> bytes:
+    """Print texts on one page, in columns that it fills one after the other."""
     file = io.BytesIO()
     width = (WIDTH - 120 - 24 * (columns - 1)) / columns
     height = (HEIGHT - 120) if columns == 1 else 19 * size * 1.3
@@ -79,7 +80,7 @@ def printed_prose(font: str, size: float, columns: int = 1) -> bytes:
     style = ParagraphStyle("prose", fontName=font, fontSize=size, leading=1.3 * size, spaceAfter=size)
     template = BaseDocTemplate(file, pagesize=(WIDTH, HEIGHT))
     template.addPageTemplates([PageTemplate(frames=frames)])
-    template.build([Paragraph(text, style) for text in PROSE])
+    template.build([Paragraph(text, style) for text in texts])
     return file.getvalue()
 
 
@@ -141,16 +142,15 @@ def main() -> None:
     printed = pages()
     print("| recogniser | scan | character errors | words | spaces | letters in boxes | CPU s a page |")
     print("|---|---|---:|---:|---:|---:|---:|")
-    names = [name for name in sys.argv[1:] if name in RECOGNISERS] or RECOGNISERS
+    names = [name for name in RECOGNISERS if name in sys.argv[1:]] or RECOGNISERS
     words = [word for word in sys.argv[1:] if word not in RECOGNISERS]
     for name in names:
-        choice = "tesseract" if name == "tesseract" else "rapidocr"
-        if not available(choice):
-            print(f"| {choice} | not installed | | | | | |")
+        if not available(name):
+            print(f"| {name} | not installed | | | | | |")
             continue
-        choose(choice)
+        choose(name)
         document_from_bytes("warm.pdf", saved(Scanner(100).scan(printed["serif 11 pt"]), dpi=100), "")
         for scan, scanner in SCANNERS.items():
             if not all(word in scan for word in words):
                 continue
-            print(f"| {choice} | {scan} | {measure(scanner, printed)} |", flush=True)
+            print(f"| {name} | {scan} | {measure(scanner, printed)} |", flush=True)

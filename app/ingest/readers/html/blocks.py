@@ -7,7 +7,7 @@ from itertools import islice
 from typing import Any
 
 from propcite.app.ingest.readers.draft import Draft
-from propcite.app.ingest.readers.html.parts import SKIPPED, is_aside, is_content, is_hidden, is_of_site
+from propcite.app.ingest.readers.html.parts import SKIPPED, is_aside, is_content, is_hidden, is_line_number, is_of_site
 from propcite.app.ingest.readers.html.table import Table
 from propcite.app.ingest.readers.html.tree import tag_of
 
@@ -122,6 +122,8 @@ class _Writer:
 
     def close(self, tag: str, element: Any) -> None:
         self._links -= tag == "a"
+        if self._verbatim and is_line_number(element):
+            self._words.append(" ")
         if tag not in _BLOCKS:
             return
         if tag in ("td", "th") and self._table.in_row:

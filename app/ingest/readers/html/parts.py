@@ -13,11 +13,12 @@ _SITE_ROLES = frozenset("banner contentinfo menu menubar navigation search".spli
 # Classes and ids of menus, headers and footers, as Sphinx, DocBook, Doxygen, Texinfo, Javadoc, WordPress and others
 # write them.  They count only outside of <main> and <article>.
 _SITE_NAMES = frozenset(
-    "bottomlang breadcrumb breadcrumbs footer masthead mobile-nav nav nav-panel nav-path navbar navfooter navheader "
-    "navigation page-footer path related-pages side-nav site-footer site-header site-nav skip-link skip-to-content "
-    "social-share share-buttons sphinxsidebar toplang topnav".split()
+    "bottomlang breadcrumb breadcrumbs docnav footer masthead mobile-nav nav nav-panel nav-path navbar navfooter "
+    "navheader navigation page-footer path related-pages side-nav site-footer site-header site-nav skip-link "
+    "skip-to-content social-share share-buttons sphinxsidebar toplang topnav".split()
 )
 _ASIDE_NAMES = frozenset("sidebar side-bar".split())
+_TITLES = frozenset("sidebar-title title titlepage".split())  # of sidebars that DocBook and docutils write in the text
 _HIDDEN_CLASSES = frozenset("screen-reader-text sr-only ttc visually-hidden visuallyhidden".split())
 _COOKIES = re.compile(
     r"(?:cookie|consent|gdpr)s?[-_]?(?:alert|banner|bar|box|consent|container|dialog|law|message|modal|notice|overlay"
@@ -67,9 +68,15 @@ def is_of_site(tag: str, element: Any, *, inside: bool) -> bool:
 
 def is_aside(tag: str, element: Any, *, inside: bool) -> bool:
     """Whether an element stands beside the content."""
-    classes = element.get("class")
-    named = bool(classes) and not _ASIDE_NAMES.isdisjoint(classes.lower().split())
-    return not inside and (tag == "aside" or element.get("role") == "complementary" or named)
+    named = not _ASIDE_NAMES.isdisjoint((element.get("class") or "").lower().split())
+    if inside or not (named or tag == "aside" or element.get("role") == "complementary"):
+        return False
+    return not (named and len(element) and not _TITLES.isdisjoint((element[0].get("class") or "").split()))
+
+
+def is_line_number(element: Any) -> bool:
+    """Whether an element is the number of a line of code, as Pygments writes it into the line."""
+    return "linenos" in (element.get("class") or "").split()
 
 
 def _is_permalink(link: Any) -> bool:

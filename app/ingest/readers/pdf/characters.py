@@ -148,7 +148,7 @@ class Letters:
         return 90 * (nearest % 4) if abs(degrees - 90 * nearest) < _MAX_SLANT else None
 
     def is_level(self, index: int) -> bool:
-        return self._is_vertical or self.angle(index) in (self._turn, None)
+        return self._is_vertical or self.angle(index) == self._turn
 
     @property
     def page_height(self) -> float:

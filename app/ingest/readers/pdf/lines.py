@@ -108,15 +108,20 @@ def without_running_lines(lines: Sequence[Line]) -> list[Line]:
     """Remove running headers, footers and page numbers.
 
     They are lines in the margins at the same height of several pages that differ only in numbers.  Lines in letters
-    larger than the body's stay: `Chapter 1` to `Chapter 9` may be at the same height too.
+    larger than the body's stay: `Chapter 1` to `Chapter 9` may be at the same height too.  Words across the page, such
+    as DRAFT, may be at any height.
     """
     largest = body_size(lines) * 1.1
+    across = [line for line in lines if line.is_apart]
     margins = [[line for line in margin if line.size <= largest] for margin in _margins(lines)]
-    seen = Counter(key for key, _ in {(_signature(line), line.page) for margin in margins for line in margin})
+    seen = Counter(
+        key for key, _ in {(_signature(line), line.page) for margin in (*margins, across) for line in margin}
+    )
     # Three pages rather than a share of all, because each chapter of a long text may have its own header.
     min_pages = 2 if len({line.page for line in lines}) <= 3 else 3
     repeated = {key for key, times in seen.items() if times >= min_pages}
     furniture = {line for margin in _margins(lines) for line in _outermost(margin, repeated)}
+    furniture |= {line for line in across if _signature(line) in repeated}
     return [line for line in lines if line not in furniture]
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import closing
 from io import BytesIO
 from threading import RLock
-from typing import Any, TypeVar
+from typing import Any
 
 from propcite.app.ingest.ocr.scans import Scans
 from propcite.app.ingest.readers.pdf.fonts import with_unicode_maps
@@ -14,12 +14,12 @@ from propcite.app.ingest.readers.pdf.garbled import is_garbled
 from propcite.app.ingest.readers.pdf.letters import page_lines, readable_lines
 from propcite.app.ingest.readers.pdf.lines import Line
 from propcite.app.ingest.readers.pdf.scans import with_scan
+from propcite.app.ingest.readers.pdf.text_layers import is_text_layer
 from propcite.app.processes import report_step
 
 # pdfium is not thread-safe: all callers of it must hold this lock.
 PDFIUM_LOCK = RLock()
 
-T = TypeVar("T")
 _AT_ONCE = 50  # pages whose fonts are mended together
 
 
@@ -28,36 +28,43 @@ def lines_of_pages(pdf: Any, scans: Scans, num_pages: int) -> Iterator[list[Line
     for first in range(0, num_pages, _AT_ONCE):
         indexes = range(first, min(first + _AT_ONCE, num_pages))
         with PDFIUM_LOCK:
-            pages, garbled = _read(pdf, indexes)
+            pages, garbled, layers = _read(pdf, indexes)
         for index in indexes:
             with PDFIUM_LOCK:
-                lines = with_scan(scans, pdf, index, [] if index in garbled else pages[index])
+                lines = [] if index in garbled else pages[index]
+                lines = with_scan(scans, pdf, index, lines, is_layer=index in layers)
             if index in garbled and index + 1 not in {*scans.read, *scans.unread}:
                 scans.unread.append(index + 1)
             report_step(f"page {index + 1:,} of {num_pages:,}")
             yield lines
 
 
-def _read(pdf: Any, indexes: Iterable[int]) -> tuple[dict[int, list[Line]], set[int]]:
-    """Return the lines of pages by the pages' indexes, and the pages that stay garbled.
+def _read(pdf: Any, indexes: Iterable[int]) -> tuple[dict[int, list[Line]], set[int], set[int]]:
+    """Return the lines of pages by the pages' indexes, the pages that stay garbled, and those with a layer of text.
 
     A page whose fonts lack Unicode maps or have wrong ones is read with better fonts, as far as they can be made.
     """
-    readable = {index: _lines(pdf, index, readable_lines) for index in indexes}
+    readable, layers = {}, set()
+    for index in indexes:
+        with closing(pdf[index]) as page:
+            readable[index] = readable_lines(page, index + 1)
+            if readable[index] != [] and is_text_layer(page):
+                layers.add(index)
     lost = [index for index, lines in readable.items() if lines is None]
     mended = _with_better_fonts(pdf, lost, trusts_names=False)
     pages = {}
     for index, lines in readable.items():
         lines = mended.get(index, lines)
-        pages[index] = _lines(pdf, index, page_lines) if lines is None else lines
+        pages[index] = _lines(pdf, index) if lines is None else lines
     garbled = [index for index, lines in pages.items() if _is_garbled(lines)]
     mended = _with_better_fonts(pdf, garbled, trusts_names=True)
-    return pages | mended, {index for index in garbled if index not in mended or _is_garbled(mended[index])}
+    still_garbled = {index for index in garbled if index not in mended or _is_garbled(mended[index])}
+    return pages | mended, still_garbled, layers
 
 
-def _lines(pdf: Any, index: int, read: Callable[[Any, int], T]) -> T:
+def _lines(pdf: Any, index: int) -> list[Line]:
     with closing(pdf[index]) as page:
-        return read(page, index + 1)
+        return page_lines(page, index + 1)
 
 
 def _with_better_fonts(pdf: Any, indexes: list[int], *, trusts_names: bool) -> dict[int, list[Line]]:

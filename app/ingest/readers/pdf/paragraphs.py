@@ -248,7 +248,7 @@ def _set_levels(groups: Sequence[list[Line]], joined: list[Paragraph], body: flo
     largest, title = 0.0, None
     for paragraph, group in zip(joined, groups, strict=True):
         size = max(line.size for line in group)
-        if size < _HEADING_SCALE * body or paragraph.tight or not _is_short_text(paragraph.text):
+        if size < _HEADING_SCALE * body or group[0].is_apart or paragraph.tight or not _is_short_text(paragraph.text):
             continue
         paragraph.level = 2
         if size > largest:

@@ -17,11 +17,16 @@ _MIN_SHARE = 0.5  # of the page that the picture of a stamped scan covers
 _MAX_LOST = 0.2  # share of the letters that may be lost before the page is better read as a picture
 
 
-def with_scan(scans: Scans, pdf: Any, index: int, lines: list[Line]) -> list[Line]:
-    """Return the lines of a page, read from its picture if it has no text, only a stamp, or mostly lost letters."""
-    if lines and not _is_lost(lines) and sum(len(line.text) for line in lines) > _FEW_LETTERS:
+def with_scan(scans: Scans, pdf: Any, index: int, lines: list[Line], *, is_layer: bool) -> list[Line]:
+    """Return the lines of a page, read from its picture if it has no text, only a stamp, or mostly lost letters.
+
+    Lines that are a layer of text over the picture are compared with it.
+    """
+    if lines and not is_layer and not _is_lost(lines) and sum(len(line.text) for line in lines) > _FEW_LETTERS:
         return lines
     with closing(pdf[index]) as page:
+        if lines and is_layer and not _is_lost(lines):
+            return scans.layer_lines(lines, _picture(page), index + 1, page.get_width())
         if lines and not (_is_covered(page) or (_is_lost(lines) and scans.recogniser)):
             return lines
         return scans.lines(_picture(page), index + 1, page.get_width()) or lines

@@ -8,11 +8,14 @@ from itertools import pairwise
 from math import isfinite
 
 from propcite.app.ingest.readers.pdf.lines import WIDE_GAP, Cell, Line, is_justified
+from propcite.app.ingest.readers.rows import is_value
 
 _MIN_STRIP = 0.5  # letter sizes between two columns
 _MAX_SPACE = 3.0  # letter sizes between the rows of a table without lines around its cells
 _MAX_CROSSING = 0.2  # share of the cells that may reach several columns
 _MAX_BETWEEN = 8  # lines between two of a table that have several cells
+LARGER = 1.1  # ratio of letter sizes from which a line apart from a table is a heading below it
+_MOST = 0.8  # share of a column's lines with two cells, from which it is two columns
 _MAX_LINES = 500  # of a table; a longer one is read in several pieces
 
 Edges = tuple[float, float]  # left and right
@@ -47,12 +50,15 @@ def _between_rules(lines: Sequence[Line], start: int) -> Region | None:
     end = start
     last, is_in_cells = min(start + _MAX_LINES, len(lines)), _is_in_cells(lines[start])
     while end < last and _is_between_rules(lines[end]) and _is_in_cells(lines[end]) == is_in_cells:
-        if edges and not _rules(lines[end]) & edges:
+        if edges and (not _rules(lines[end]) & edges or _begins_another(lines[start:end], lines[end])):
             break
         edges |= _rules(lines[end])
         end += 1
     columns = _columns(lines[start:end])
-    end = next((at for at in range(start, end) if not _places(lines[at], columns)), end)
+    misfit = next((at for at in range(start, end) if not _places(lines[at], columns)), end)
+    if len(columns) > 1 and misfit < end:
+        columns = _columns(lines[start:misfit]) or columns
+    end = misfit
     # Words between the same rules as none in columns are above or below the table.
     inside = {frozenset(_rules(lines[at])) for at in range(start, end) if len(_places(lines[at], columns)) > 1}
     within = [at for at in range(start, end) if _rules(lines[at]) in inside]
@@ -80,7 +86,11 @@ def _by_gaps(lines: Sequence[Line], start: int, before: int) -> Region | None:
     wide = [start]
     for at in range(start + 1, min(start + _MAX_LINES, len(lines))):
         is_far = at - wide[-1] > _MAX_BETWEEN or not _is_near(lines[wide[-1] : at], lines[at])
-        if is_far or _is_in_cells(lines[at]) != _is_in_cells(lines[start]):
+        if (
+            is_far
+            or _is_in_cells(lines[at]) != _is_in_cells(lines[start])
+            or _begins_another(lines[start:at], lines[at])
+        ):
             break
         if has_gaps(lines, at):
             wide.append(at)
@@ -113,6 +123,26 @@ def _is_near_above(after: Sequence[Line], line: Line) -> bool:
     return -line.size < line.bottom - max(one.top for one in after) < _MAX_SPACE * line.size
 
 
+def _begins_another(table: Sequence[Line], line: Line) -> bool:
+    """Whether a line below a table does not go on with it: a heading, or other names above values that come then."""
+    if line.size > LARGER * table[-1].size and table[-1].bottom - line.top > line.size:
+        return True
+    texts = [cell.text for cell in line.cells]
+    if len(set(texts)) < max(2, len(texts)) or any(map(is_value, texts)):
+        return False
+    is_apart = len(table[-1].cells) == 1 or line.left > min(one.left for one in table) + line.size
+    above = [
+        [
+            is_value(cell.text)
+            for one in table[1:]
+            for cell in one.cells
+            if name.left < cell.right and cell.left < name.right
+        ]
+        for name in line.cells
+    ]
+    return is_apart and 2 * sum(bool(values) and all(values) for values in above) >= len(above)
+
+
 def extended(lines: Sequence[Line], last: int, columns: Sequence[Edges], *, is_above: bool = False) -> int:
     """Return the index of the last line of a table that goes on after the line `last`, or begins on this page if -1.
 
@@ -122,7 +152,7 @@ def extended(lines: Sequence[Line], last: int, columns: Sequence[Edges], *, is_a
     at = last + 1
     while at < len(lines) and at - last <= _MAX_BETWEEN and (not at or is_near(lines[max(last, 0) : at], lines[at])):
         places = _places(lines[at], columns)
-        if not places:
+        if not places or (not is_above and last >= 0 and _begins_another(lines[:at], lines[at])):
             break
         if len(places) > 1:
             last = at
@@ -156,8 +186,26 @@ def _columns(lines: Sequence[Line]) -> list[Edges]:
         if len(columns) == number and sum(times > 1 for times in reached) <= _MAX_CROSSING * len(reached):
             cells = [(cell.left, cell.right) for line in lines for cell in line.cells]
             beside = _united([cell for cell in cells if not _reached(cell, columns)], strip)
-            return _united([*columns, *beside], strip)
+            return [part for one in _united([*columns, *beside], strip) for part in _divided(one, lines, strip)]
     return []
+
+
+def _divided(column: Edges, lines: Sequence[Line], strip: float) -> list[Edges]:
+    """Return the columns below names too near each other to be told by the gap of a line, but apart in most lines."""
+    rows: dict[int, list[Cell]] = {}  # pdfium may take the cells of a row for lines
+    for line in lines:
+        if inside := [cell for cell in line.cells if _reached((cell.left, cell.right), [column])]:
+            rows.setdefault(round(line.bottom), []).extend(inside)
+    cells = list(rows.values())
+    several = sum(len(inside) > 1 for inside in cells)
+    if len(cells) < 3 or len(cells[0]) < 2 or several < _MOST * len(cells):
+        return [column]
+    if any(is_value(name.text) or not any(map(str.isalpha, name.text)) for name in cells[0]):
+        return [column]
+    below = [cell for inside in cells[1:] for cell in inside]
+    if 2 * sum(is_value(cell.text) for cell in below) < len(below):
+        return [column]
+    return _united([(cell.left, cell.right) for inside in cells for cell in inside], strip)
 
 
 def _united(cells: Sequence[Edges], strip: float) -> list[Edges]:

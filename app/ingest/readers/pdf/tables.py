@@ -9,7 +9,7 @@ from itertools import pairwise
 from propcite.app.ingest.readers.line_ends import line_join
 from propcite.app.ingest.readers.pdf.lines import WIDE_GAP, Cell, Line, Part, mark_rows
 from propcite.app.ingest.readers.pdf.rules import Frame
-from propcite.app.ingest.readers.pdf.table_regions import Edges, column_of, extended, has_gaps, table_at
+from propcite.app.ingest.readers.pdf.table_regions import LARGER, Edges, column_of, extended, has_gaps, table_at
 from propcite.app.ingest.readers.rows import has_header, is_value, row_sentence
 
 _MIN_GROUP = 3  # lines in each of several cells side by side, from which they are rows
@@ -76,10 +76,11 @@ class _Table:
 
 @dataclass(frozen=True, slots=True)
 class _Header:
-    """The names of a table's columns and their edges, for rows on the next page."""
+    """The names of a table's columns and their edges, and the size of its letters, for rows on the next page."""
 
     names: list[str]
     columns: list[Edges]
+    size: float
 
 
 class Tables:
@@ -97,7 +98,8 @@ class Tables:
         written: list[Line] = []
         loose: list[Line] = []
         at = 0
-        if self._before and (end := extended(lines, -1, self._before.columns) + 1):
+        goes_on = self._before and bool(lines) and lines[0].size <= LARGER * self._before.size
+        if self._before and goes_on and (end := extended(lines, -1, self._before.columns) + 1):
             written += self._written(_rows(lines[:end], self._before.columns))
             at = end
         while at < len(lines):
@@ -128,7 +130,7 @@ class Tables:
         before = self._before
         if not named and before and _are_same(before.columns, columns):
             names = before.names
-        self._before = _Header(names, columns) if names else None
+        self._before = _Header(names, columns, rows[-1].words[0].line.size) if names else None
         for row, cells in list(zip(rows, texts, strict=True))[named:]:
             words = row.words
             yield replace(
@@ -165,7 +167,8 @@ def _lonely_header(lines: Sequence[Line]) -> _Header | None:
     """Return the header that the last line is if its table only begins on the next page."""
     names = [cell.text for cell in lines[-1].cells]
     is_header = has_gaps(lines, len(lines) - 1) and has_header([names, names], proof=False)
-    return _Header(names, [(cell.left, cell.right) for cell in lines[-1].cells]) if is_header else None
+    edges = [(cell.left, cell.right) for cell in lines[-1].cells]
+    return _Header(names, edges, lines[-1].size) if is_header else None
 
 
 def _ruled(lines: Sequence[Line], start: int) -> _Table | None:

@@ -26,7 +26,8 @@ _GAP = re.compile(r"(?<=\S)(?: {3}| *\t)")
 _TERM = re.compile(r"\S+(?: \S+)* {2,}(?=\S)")  # with the gap between it and its definition in the same line
 _FRAME = re.compile(r"[|+:]|[\W_]+$|.*\s\|(?:\s|$)|.*(?:\.[ ]?){5}")
 _FIELD = re.compile(r"[A-Z][\w-]*: ")
-_STAMP = re.compile(r"\[?\d{1,4}[-/:]\d")
+_STAMP = re.compile(r"\[?(?:\d{4}[-/]\d{1,2}[-/]\d|\d{1,2}[-/:]\d{1,2}(?:[-/:]\d|\b))")
+_STATEMENT = re.compile(r"[;{}]\s*(?:(?:#|//|/\*).*)?$")  # the end of a line of code
 _SIGNS = re.compile(r"[{}()\[\]=;<>$\\|&*_/]")
 _ENDS = re.compile(r"[.!?:…][\"'”’)\]]*$")
 
@@ -196,6 +197,8 @@ def _ends_line(row: _Row, after: _Row, gaps_count: bool) -> bool:
         and row.definition != (after.indent or -1)
         and any(_GAP.search(one.words, len(one.marker)) for one in (row, after))
     ):
+        return True
+    if _STATEMENT.search(row.words) and _STATEMENT.search(after.words):
         return True
     return (_FIELD.match(row.words) and _FIELD.match(after.words)) is not None or (row.is_code and after.is_code)
 
