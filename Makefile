@@ -1,8 +1,9 @@
 # make run    installs, builds the demo collection, answers a demo question with its citations, serves the page
 # make test   installs and runs all tests, those on a Ray cluster after the others
 # make test-vllm  the language models over a real vLLM on this processor, in an environment of its own (4.3 GB)
-# make test-clients  our TypeScript client, adapters in real frameworks, and the clients of npm and PyPI over the citing
-#                    proxy, with the table of docs/proxy.md (needs node);  make client-types  its types, after new routes
+# make test-clients  our TypeScript client, its React example in chromium, adapters in real frameworks, and the clients of npm
+#                    and PyPI over the citing proxy, with the table of docs/proxy.md (needs node);
+# make client-types  the types of the TypeScript client, after new routes
 # make attack  attacks on the server, the page and the commands, each a hole that was mended (ARGS=... as pytest takes them)
 # make lock   writes requirements/ from the ranges of pyproject.toml (ARGS=--upgrade takes the newest releases)
 # make audit  known vulnerabilities of what the lock files name;  make sbom  what is installed, as CycloneDX

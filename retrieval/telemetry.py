@@ -40,6 +40,16 @@ def end_span(span: Span | None, step: str, ms: float) -> None:
         _instruments().seconds.record(ms / 1000, {"step": step})
 
 
+def trace_headers(span: Span | None) -> dict[str, str]:
+    """Return the headers by which another server goes on with the trace; empty where nothing traces it."""
+    headers: dict[str, str] = {}
+    if span is not None:
+        from opentelemetry import propagate, trace
+
+        propagate.inject(headers, trace.set_span_in_context(span))
+    return headers
+
+
 def count_facts(num_facts: int, num_cited: int) -> None:
     """Count the facts of an answer, with and without citations."""
     if API in sys.modules:

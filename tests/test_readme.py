@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import re
+import shutil
+import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from importlib.util import find_spec
@@ -51,7 +54,7 @@ def served(folder: Path, llm_url: str) -> Iterator[str]:
 
     from propcite.attribution import PropCite
 
-    texts = {"harbour": {"cost.txt": "The barrier cost 410 million euros."}}
+    texts = {name: {"cost.txt": "The barrier cost 410 million euros."} for name in ("harbour", "demo")}
     loaded = loaded_from(PropCite.default())
     with running_server(parts_with(loaded, texts, data_dir=folder, llm_url=llm_url)) as address:
         yield address
@@ -70,6 +73,28 @@ def test_the_python_of_the_pages_runs(
         with served(tmp_path, server.base_url) if SERVER in block else nullcontext(SERVER) as address:
             exec(compile(block.replace(SERVER, address), "docs", "exec"), {"__name__": "readme"})
     assert shown in capsys.readouterr().out
+
+
+@pytest.mark.skipif(not shutil.which("curl"), reason="no curl: apt-get install curl")
+def test_the_shell_of_the_page_on_clients_runs(tmp_path: Path) -> None:
+    """Beside a server that runs already; the address that it reads is its own, which it refuses in the background."""
+    page = (ROOT / "docs" / "clients.md").read_text("utf-8")
+    [block] = re.findall(r"^```sh\n(.*?)^```$", page, re.M | re.S)
+    start, calls = block.split("\n", 1)
+    assert start == "propcite serve &"
+    (tmp_path / "report.pdf").write_bytes(b"%PDF-1.4")
+    with served(tmp_path / "data", "") as address:
+        calls = calls.replace("https://example.org/page", f"{address}/docs")
+        calls = calls.replace(SERVER.removeprefix("http://"), address.removeprefix("http://"))
+        done = subprocess.run(["sh", "-euc", calls], cwd=tmp_path, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    cited, end = json.JSONDecoder().raw_decode(done.stdout)
+    assert [one["quote"] for one in cited["sentences"][0]["citations"]] == ["Fourteen steel gates close the barrier."]
+    *streamed, job = done.stdout[end:].strip().splitlines()
+    events = [line.removeprefix("event: ") for line in streamed if line.startswith("event: ")]
+    assert (events[0], events[-1]) == ("answer.delta", "result")
+    assert set(events) <= set(re.findall(r"^\| `([a-z.]+)` \|", page.partition("## Events")[2], re.M))
+    assert (json.loads(job)["collection"], json.loads(job)["total"]) == ("harbour", 2)
 
 
 def anchors(page: Path) -> set[str]:

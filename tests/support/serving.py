@@ -43,9 +43,9 @@ def parts_with(loaded: Mapping[str, object], documents: Mapping[str, Mapping[str
 
 
 @contextmanager
-def running_server(parts: Parts, *, requires_keys: bool = False, ready: bool = True) -> Iterator[str]:
+def running_server(parts: Parts, *, requires_keys: bool = False, ready: bool = True, port: int = 0) -> Iterator[str]:
     """Start a server that ends with the block, and yield its base address, `http://127.0.0.1:PORT`."""
-    with serving(create_app(parts, requires_keys=requires_keys), parts.settings) as address:
+    with serving(create_app(parts, requires_keys=requires_keys), parts.settings, port) as address:
         if ready:
             ready_at = f"{address}/readyz"
             wait_until(lambda: httpx.get(ready_at, timeout=PATIENCE_S).is_success, "the models did not load")
@@ -53,9 +53,9 @@ def running_server(parts: Parts, *, requires_keys: bool = False, ready: bool = T
 
 
 @contextmanager
-def serving(app: FastAPI, settings: Settings) -> Iterator[str]:
+def serving(app: FastAPI, settings: Settings, port: int = 0) -> Iterator[str]:
     listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)  # as `propcite serve` does
-    listening.bind(("127.0.0.1", 0))
+    listening.bind(("127.0.0.1", port))
     config = server_config(app, settings)
     config.timeout_graceful_shutdown = 2
     server = uvicorn.Server(config)

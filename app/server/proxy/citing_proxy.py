@@ -149,7 +149,7 @@ class CitingProxy:
         """
         own: httpx.Response | None = None
         if call.path == CHAT or not self._translates(call.path):
-            own = await self.upstream.send(request, call.path, call.upstream_body(instruction))
+            own = await self.upstream.write(request, call.path, call.upstream_body(instruction))
             resources.push_async_callback(own.aclose)
             may_lack = call.path != CHAT and self._translate == "auto" and own.status_code in NO_ROUTE
             if not may_lack:
@@ -160,7 +160,7 @@ class CitingProxy:
             if own is None:
                 raise
             return own, False
-        chat = await self.upstream.send(request, CHAT, body)
+        chat = await self.upstream.write(request, CHAT, body)
         resources.push_async_callback(chat.aclose)
         if own is not None and chat.status_code in NO_ROUTE:
             return own, False

@@ -16,6 +16,7 @@ from starlette.datastructures import Headers
 from propcite.app.errors import AppError
 from propcite.app.server.errors import RequestError
 from propcite.app.server.problems import ANTHROPIC_ERRORS, api_error, one_line, openai_error
+from propcite.app.server.proxy.write_step import WriteStep
 from propcite.app.settings import Settings
 
 CONNECT_S = 10.0
@@ -64,16 +65,28 @@ class Upstream:
         *,
         method: str = "",
         media_type: str = "application/json",
+        step: WriteStep | None = None,
     ) -> httpx.Response:
         """Return the response, whose body is still to be read; raise RequestError if there is none."""
         headers = self._headers(request.headers, path, media_type if body is not None else "")
         method = method or ("GET" if body is None else "POST")
         try:
             upstream = self._client.build_request(method, self.url + path, content=body)
-            upstream.headers.update(headers)
+            upstream.headers.update({**headers, **(step.headers if step else {})})
             return await self._client.send(upstream, stream=True)
         except (httpx.HTTPError, httpx.InvalidURL) as error:
             raise self.connection_error(error) from error
+
+    async def write(self, request: Request, path: str, body: bytes) -> httpx.Response:
+        """Return the response to what has the model write, as `send` does; a step of the trace."""
+        step = WriteStep()
+        try:
+            response = await self.send(request, path, body, step=step)
+        except BaseException:
+            step.end()
+            raise
+        step.end_with(response)
+        return response
 
     async def read_body(self, response: httpx.Response) -> bytes:
         body = bytearray()

@@ -16,6 +16,7 @@ from typing import Any
 
 import httpx
 import pytest
+from scripted_llm import ScriptedLlm
 from serving import PATIENCE_S, parts_with, running_server, wait_until
 
 from propcite.app.parts import Parts
@@ -51,11 +52,17 @@ def exported() -> tuple[InMemorySpanExporter, InMemoryMetricReader]:
 
 
 @pytest.fixture(scope="module")
-def parts(tmp_path_factory: pytest.TempPathFactory, loaded: dict[str, object]) -> Iterator[Parts]:
+def llm() -> Iterator[ScriptedLlm]:
+    with ScriptedLlm(HEIGHT) as llm:
+        yield llm
+
+
+@pytest.fixture(scope="module")
+def parts(tmp_path_factory: pytest.TempPathFactory, loaded: dict[str, object], llm: ScriptedLlm) -> Iterator[Parts]:
     texts = {"harbour": {"barrier.txt": HEIGHT}}
     folder = tmp_path_factory.mktemp("telemetry")
-    public = {"public_address": "https://propcite.example"}
-    parts = parts_with(loaded, texts, data_dir=folder, collection="harbour", **public)
+    given = {"public_address": "https://propcite.example", "llm_url": llm.base_url}
+    parts = parts_with(loaded, texts, data_dir=folder, collection="harbour", **given)
     yield parts
     parts.library.close()
 
@@ -93,6 +100,37 @@ def test_each_step_of_an_answer_is_a_span_in_the_callers_trace(
         assert spans[name].parent, name
         assert spans[name].parent.span_id == request.context.span_id, name
         assert request.start_time <= spans[name].start_time <= spans[name].end_time
+
+
+@pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.parametrize(
+    ("path", "asked"),
+    [
+        ("/chat/completions", {"messages": [{"role": "user", "content": "How high?"}]}),
+        ("/responses", {"input": "How high?"}),
+        ("/messages", {"messages": [{"role": "user", "content": "How high?"}], "max_tokens": 9}),
+    ],
+)
+def test_the_model_server_goes_on_with_the_trace_of_an_answer_that_it_writes(
+    address: str,
+    exported: tuple[InMemorySpanExporter, InMemoryMetricReader],
+    llm: ScriptedLlm,
+    path: str,
+    asked: dict[str, Any],
+    stream: bool,
+) -> None:
+    exported[0].clear()
+    route = f"/v1/collections/harbour{path}"
+    body = {**asked, "model": "m", "stream": stream}
+    assert httpx.post(f"{address}{route}", json=body, headers=PARENT, timeout=60).is_success
+    name_of_request = f"POST /v1/collections/{{collection}}{path}"
+    spans = spans_of(exported[0], TRACE, {name_of_request, *STEPS})
+    request = spans[name_of_request]
+    for name in STEPS:
+        assert spans[name].parent, name
+        assert spans[name].parent.span_id == request.context.span_id, name
+    writing = trace.format_span_id(spans["propcite.write"].context.span_id)
+    assert llm.requests[-1].headers["traceparent"] == f"00-{TRACE}-{writing}-01"
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ export function Chat({ client }: { client: Client }) {
     const question = String(new FormData(event.currentTarget).get("question"));
     running.current?.abort();
     const { signal } = (running.current = new AbortController());
+    setSoFar(null);
     setProblem("");
     const stream = client.askStream(question, { signal });
     try {
@@ -31,6 +32,11 @@ export function Chat({ client }: { client: Client }) {
         <button>Ask</button>
       </form>
       {soFar && <CitedText soFar={soFar} />}
+      {soFar?.answer?.notes.map((note) => (
+        <p key={note} role="status">
+          {note}
+        </p>
+      ))}
       {problem && <p role="alert">{problem}</p>}
     </section>
   );

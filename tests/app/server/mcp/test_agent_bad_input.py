@@ -125,7 +125,7 @@ def test_of_many_calls_at_once_each_gets_its_result_or_is_asked_to_wait(serve: C
 
     async def calls() -> list[str]:
         async with client_at(address, mode=mode) as client:
-            work = (client.call_tool("search", {"query": f"barrier {n}", "k": 1}) for n in range(300))
+            work = (client.call_tool("search", {"query": f"barrier {n}", "k": 1}) for n in range(1000))
             return [text_of(result) for result in await asyncio.gather(*work)]
 
     lines = asyncio.run(calls())
