@@ -48,10 +48,8 @@ _DATE = (
     rf"\b(?:{'|'.join((*MONTH_NAMES, *DAY_NAMES))}|centur(?:y|ies)|decades?|yesterday|today|now)\b"
 )
 _LASTING = (
-    r"\b(?:(?:milli)?seconds?|minutes?|hours?|days?|weeks?|months?|years?|decades?|centur(?:y|ies)|ms|until|since|"
-    r"forever|indefinite\w*|permanent\w*|always|never|once|twice|every|each|(?:hour|dai|week|month|year)ly|annual\w*|"
-    r"as long as|metres?|meters?|miles?|[km]m|inch(?:es)?|feet|foot|pages?|words?|characters?|bytes?|lines?|letters?)\b"
-    r"|\d{4}"
+    rf"{_NUMBER}|\b(?:until|since|forever|indefinite\w*|permanent\w*|always|never|once|twice|every|each|as long as|"
+    r"(?:hour|dai|week|month|year)ly|annual\w*|years|months|weeks|days|hours|minutes|seconds)\b"
 )
 # What the words of an answer must have, by how its question opens.
 _EXPECTED = (
