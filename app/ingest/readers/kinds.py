@@ -62,7 +62,17 @@ _PART_READERS = {
 }
 # The version of each kind's reader, 1 where none is named: raised when it reads more of the same files, so that those
 # read before are found and read again.
-READING_VERSIONS = {"pdf": 4, "html": 3, "epub": 3, "text": 2, "markdown": 2, "email": 2}
+READING_VERSIONS = {
+    "pdf": 5,
+    "html": 4,
+    "epub": 4,
+    "text": 3,
+    "markdown": 3,
+    "email": 2,
+    "docx": 2,
+    "odt": 2,
+    "rtf": 2,
+}
 # Each member of an archive is a document of its own, so no function reads an archive as one.
 ARCHIVES = (".zip",)
 SUFFIXES = (*_READERS, *ARCHIVES)
