@@ -17,6 +17,7 @@ from propcite.retrieval.text import Box, Document, Heading, Page, Passage, Place
 MIN_SECTION_WORDS = 15  # a section with a smaller body is merged with the next one
 MAX_OVERFILL = 1.5  # a passage of several sentences is never longer than this times num_words
 _HASHES = re.compile(r"^#{1,6}\s+|\s+#+$")
+_BULLET = re.compile(r"^[-*•◦▪·]\s+(?=\S)")
 # In scripts without spaces two characters count as a word, elsewhere each twenty characters without a space.
 _COUNTED = re.compile(rf"[{EAST_ASIAN}]{{1,2}}|[^\s{EAST_ASIAN}]{{1,20}}")
 
@@ -107,9 +108,22 @@ def open_headings(document: Document, above: Sequence[tuple[int, str]] = ()) -> 
     return path
 
 
+def heading_words(text: str) -> str:
+    """Return the words of a heading in one line, without the signs that mark it.
+
+    >>> heading_words("Dams and   locks\\n----------------"), heading_words("- **2.1 What is a lock?**")
+    ('Dams and locks', '2.1 What is a lock?')
+    """
+    lines = [line for line in text.split("\n") if any(map(str.isalnum, line))]
+    words = _HASHES.sub("", " ".join(" ".join(lines or [text]).split()))
+    words = _BULLET.sub("", words)
+    is_bold = len(words) > 4 and words[:2] == words[-2:] == "**"
+    return words[2:-2].strip() if is_bold else words
+
+
 def _path(above: Iterable[tuple[int, str]], heading: Heading | None, level: int, text: str) -> list[tuple[int, str]]:
     """Return the headings above the text from an edge on."""
-    words = _HASHES.sub("", " ".join(heading.span.of(text).split())) if heading else ""
+    words = heading_words(heading.span.of(text)) if heading else ""
     return [*((other, name) for other, name in above if other < level), *([(level, words)] if heading else [])]
 
 

@@ -8,6 +8,7 @@ from propcite.app.overview.records import Line, Overview
 from propcite.app.overview.statements import Salience, Statement, has_verb, statements_of
 from propcite.attribution.english import content_words, share_found
 from propcite.attribution.formats.wording import location_of
+from propcite.retrieval.splitter import heading_words
 from propcite.retrieval.text import Heading, Passage, Span
 
 MAX_SENTENCES = 5
@@ -70,7 +71,7 @@ def _outline(passages: Sequence[Passage], headings: Sequence[Heading]) -> list[L
         own = Span(start, max(start, end)).trimmed(passage.text)
         if own:
             above = [*(level for level in above if level < heading.level), heading.level]
-            lines.append(line_of(passage, own, " ".join(own.of(passage.text).split()), len(above)))
+            lines.append(line_of(passage, own, heading_words(own.of(passage.text)), len(above)))
     return lines
 
 

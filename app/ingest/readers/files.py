@@ -18,6 +18,7 @@ from propcite.app.ingest.readers.kinds import (
     reader_of,
     supported_suffix,
 )
+from propcite.app.ingest.readers.questions import with_questions
 from propcite.retrieval.text import Document
 
 MAX_BYTES = 64 * 2**20
@@ -101,7 +102,7 @@ def document_from_bytes(name: str, data: bytes, source: str) -> Document:
     document = read(name, data)
     if not document.text.strip():
         raise ReadError(f"{name} is empty: nothing to add")
-    return replace(document, source=source)
+    return with_questions(replace(document, source=source))
 
 
 def document_parts(name: str, data: bytes, source: str) -> Iterator[Document]:
@@ -116,7 +117,7 @@ def document_parts(name: str, data: bytes, source: str) -> Iterator[Document]:
         return
     is_empty = True
     for part in read(name, data):
-        yield replace(part, source=source)
+        yield with_questions(replace(part, source=source))
         is_empty = is_empty and not part.text.strip()
     if is_empty:
         raise ReadError(f"{name} is empty: nothing to add")

@@ -64,6 +64,7 @@ _PART_READERS = {
 # read before are found and read again.
 _BLOCKS = 4  # the version of html.blocks, by which these kinds are read
 _OWN = {"pdf": 5, "html": _BLOCKS, "epub": _BLOCKS, "markdown": _BLOCKS, "text": 3, "email": 2}
+_OWN |= {"docx": 2, "odt": 2, "rtf": 2}
 # A mail is read again when any reader of its body or attachments is better.
 READING_VERSIONS = {**_OWN, "email": sum(_OWN.values())}
 # Each member of an archive is a document of its own, so no function reads an archive as one.

@@ -9,6 +9,7 @@ from dataclasses import replace
 
 from propcite.app.errors import ReadError
 from propcite.app.ingest.readers.draft import PART, title_from_name
+from propcite.app.ingest.readers.text.headings import text_headings
 from propcite.app.ingest.readers.text.lines import LINE_END
 from propcite.app.ingest.readers.text.wrapping import Unwrapped, unwrapped
 from propcite.retrieval.text import Document
@@ -80,7 +81,14 @@ def _part_end(text: str, start: int, size: int) -> int:
 
 
 def _document(name: str, read: Unwrapped) -> Document:
-    return Document(id="", text=read.text, title=title_from_name(name), places=read.places, metadata={"kind": "text"})
+    return Document(
+        id="",
+        text=read.text,
+        title=title_from_name(name),
+        headings=text_headings(read.text),
+        places=read.places,
+        metadata={"kind": "text"},
+    )
 
 
 def decode(name: str, data: bytes, declared: str = "") -> str:

@@ -86,7 +86,7 @@ def _comment(document: Document, runs: tuple[Any, Any], text: str, at: datetime 
 
 def _from_text(text: str, headings: tuple[Heading, ...]) -> Document:
     document: Document = docx.Document()
-    levels = {heading.span.start: heading.level for heading in headings}
+    levels = {_first_word(heading.span, text): heading.level for heading in headings}
     place = 0
     for line in text.split("\n"):
         level = next((levels[start] for start in levels if place <= start < place + len(line)), 0)
@@ -97,6 +97,11 @@ def _from_text(text: str, headings: tuple[Heading, ...]) -> Document:
             document.add_paragraph(words)
         place += len(line) + 1
     return document
+
+
+def _first_word(span: Span, text: str) -> int:
+    """Return where the words of a heading begin, below a rule."""
+    return next((at for at in range(span.start, span.end) if text[at : at + 1].isalnum()), span.start)
 
 
 @dataclass(slots=True)

@@ -131,6 +131,14 @@ def test_a_text_without_a_word_file_becomes_one_with_its_headings(propcite: Prop
     assert len(document.comments) == len(answer.facts)
 
 
+def test_the_words_of_an_overlined_heading_get_its_style() -> None:
+    text = "=========\nThe works\n=========\n\nIt rained."
+    document: Any = docx.Document(
+        io.BytesIO(to_commented_docx(CitedAnswer(text), {}, headings=(Heading(Span(0, 29), 1),)))
+    )
+    assert [p.text for p in document.paragraphs if p.style.name == "Heading 1"] == ["The works"]
+
+
 def test_a_file_that_is_no_word_document_gets_one_line() -> None:
     with pytest.raises(AttributionError, match="take Markdown"):
         to_commented_docx(CitedAnswer("It rained."), {}, b"PK no")
