@@ -44,9 +44,9 @@ class GeneratorError(AppError):
 class BusyError(AppError):
     """Too much waits already: trying again after `seconds` helps."""
 
-    def __init__(self, seconds: float) -> None:
+    def __init__(self, seconds: float, why: str = "too much waits already") -> None:
         self.seconds = max(1, math.ceil(seconds))
-        super().__init__(f"too much waits already: try again in {self.seconds} s")
+        super().__init__(f"{why}: try again in {self.seconds} s")
 
 
 class LeftError(AppError):

@@ -181,10 +181,13 @@ class Pipeline:
             repaired = self.propcite.repair(text, passages, collection=self.retriever(), question=question)
         return replace(repaired, answer=self.store(repaired.answer))
 
-    def store(self, cited: CitedAnswer) -> CitedAnswer:
-        """Store an answer in the library as one over this collection, and return it with the collection's name."""
+    def store(self, cited: CitedAnswer, *, of_draft: bool = False) -> CitedAnswer:
+        """Store an answer in the library as one over this collection, and return it with the collection's name.
+
+        One `of_draft` goes with its drafts.
+        """
         answer = replace(cited, collection=self.collection.name)
-        self.library.save_answer(self.collection, answer)
+        self.library.save_answer(self.collection, answer, of_draft=of_draft)
         return answer
 
     def retriever(self) -> Retriever:

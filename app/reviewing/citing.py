@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import logging
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import replace
 from threading import Event, Lock, Thread
 from typing import Protocol
 
 from propcite.app.answering.pipeline import Pipeline
-from propcite.app.errors import AppError, LeftError, NotFoundError
+from propcite.app.errors import BusyError, LeftError, NotFoundError
 from propcite.app.library.store import CollectionInfo, ReviewInfo, Reviews, ReviewState
 from propcite.app.parts import Parts
 from propcite.app.reviewing.drafts import Draft, read_draft
@@ -24,7 +25,8 @@ from propcite.retrieval.text import Heading
 log = logging.getLogger("propcite.reviewing")
 
 SIGN_S = 2.0  # after which the citing gives a sign of itself, and looks whether it was cancelled
-MAX_RUNNING = 8  # drafts that a process cites at once
+MAX_RUNNING, OF_ONE = 8, 4  # drafts that a process reads and cites at once, and those of one person or key
+RETRY_S = 30.0
 STOPPED = "it was stopped at {share:.0%}: what follows is not cited"
 
 Report = Callable[[float], object]  # gets the share that is cited
@@ -59,50 +61,64 @@ class Reviewing:
 
     def __init__(self, parts: Parts) -> None:
         self._parts = parts
-        self._running = 0
+        self._running = Counter[str]()  # by who sent them
         self._lock = Lock()
 
     def begin(
         self,
         collection: CollectionInfo,
         name: str,
-        content: bytes,
+        content: Callable[[], bytes],
         open_pipeline: Callable[[], Pipeline],
         work: Work,
         by: str = "",
     ) -> ReviewInfo:
-        """Read a draft, keep it, and begin to cite it; the errors of reading are raised here, later ones are kept."""
-        self._check()
-        draft = read_draft(self._parts.settings, name, content)
-        info = self._parts.reviews.add(collection, name, content, len(draft.text), by)
-        self._start(info, lambda: draft, open_pipeline, work)
+        """Read a draft, keep it, and begin to cite it; the errors of reading are raised here, later ones are kept.
+
+        BusyError, before its content is asked for, if too many are being read and cited.
+        """
+        with self._place(by) as start:
+            data = content()
+            draft = read_draft(self._parts.settings, name, data)
+            info = self._parts.reviews.add(collection, name, data, len(draft.text), by)
+            start(lambda: cite_draft(self._parts.reviews, info, lambda: draft, open_pipeline, work))
         return info
 
-    def go_on(self, info: ReviewInfo, open_pipeline: Callable[[], Pipeline], work: Work) -> None:
+    def go_on(self, info: ReviewInfo, open_pipeline: Callable[[], Pipeline], work: Work, by: str = "") -> None:
         """Cite a kept draft again, from its beginning; without effect where a process is citing it."""
-        self._check()
-        if self._parts.reviews.claim(info.id):
-            self._start(info, lambda: kept_draft(self._parts, info), open_pipeline, work)
+        reviews = self._parts.reviews
+        with self._place(by) as start:
+            if reviews.claim(info.id):
+                start(lambda: cite_draft(reviews, info, lambda: kept_draft(self._parts, info), open_pipeline, work))
 
-    def _check(self) -> None:
-        if self._running >= MAX_RUNNING:
-            raise AppError(f"{self._running} drafts are being cited already: try again when one has ended")
-
-    def _start(
-        self, info: ReviewInfo, read: Callable[[], Draft], open_pipeline: Callable[[], Pipeline], work: Work
-    ) -> None:
+    @contextmanager
+    def _place(self, by: str) -> Iterator[Callable[[Callable[[], object]], None]]:
+        """Hold a place for a draft, and yield what does its work in a thread, which holds the place to its end."""
         with self._lock:
-            self._running += 1
+            if (running := self._running.total()) >= MAX_RUNNING or (by and self._running[by] >= OF_ONE):
+                raise BusyError(RETRY_S, f"{running} drafts are being cited already")
+            self._running[by] += 1
+        works: list[Callable[[], object]] = []
 
         def run() -> None:
             try:
                 with suppress(NotFoundError):  # the draft was removed meanwhile
-                    cite_draft(self._parts.reviews, info, read, open_pipeline, work)
+                    works[0]()
             finally:
-                with self._lock:
-                    self._running -= 1
+                self._leave(by)
 
-        Thread(target=run, name="propcite-review", daemon=True).start()
+        try:
+            yield works.append
+        finally:
+            if works:
+                Thread(target=run, name="propcite-review", daemon=True).start()
+            else:
+                self._leave(by)
+
+    def _leave(self, by: str) -> None:
+        with self._lock:
+            self._running[by] -= 1
+            self._running += Counter()  # forget who has none
 
 
 def kept_draft(parts: Parts, info: ReviewInfo) -> Draft:
@@ -123,7 +139,7 @@ def cite_draft(
     try:
         draft, pipeline = read(), open_pipeline()
         answer = _cited(pipeline, draft, work, signs, lambda done: report(done / max(1, len(draft.text))))
-        answer_id = pipeline.store(answer).id if answer.sentences else ""
+        answer_id = pipeline.store(answer, of_draft=True).id if answer.sentences else ""
         state = ReviewState.CANCELLED if answer.incomplete or not answer.sentences else ReviewState.DONE
         done = signs.done if state is ReviewState.CANCELLED else len(draft.text)
         reviews.end(info.id, state, answer_id, done=done)

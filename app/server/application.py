@@ -24,11 +24,10 @@ from propcite.app.parts import Parts
 from propcite.app.server.docs_page import add_docs
 from propcite.app.server.errors import RequestError
 from propcite.app.server.limits import BodyLimit
-from propcite.app.server.links import PATH as LINKS
 from propcite.app.server.links import Linking
 from propcite.app.server.logs import request_id
 from propcite.app.server.origins import OriginCheck, SafeHeaders
-from propcite.app.server.problems import AGENTS_PATH, add_handlers, one_line
+from propcite.app.server.problems import AGENTS_PATH, LINKS, add_handlers, logged_path
 from propcite.app.server.proxy.citing_proxy import CitingProxy
 from propcite.app.server.routes import (
     answers,
@@ -53,6 +52,7 @@ from propcite.app.server.service import Service
 from propcite.app.settings import Settings
 
 log = logging.getLogger("propcite.server")
+METHODS = {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}  # a client may send any word as one
 MULTIPART_BYTES = 1 << 20  # what a multipart form may add to its files
 ROUTES = (
     *(chat, responses, messages, model_server, cite, ask, compare, search, answers, documents, sources),
@@ -205,12 +205,11 @@ class RequestLog:
 
     def _record(self, request: Request, status: int, seconds: float, id_: str) -> None:
         route = getattr(request.scope.get("route"), "path", "none")
-        self.metrics.requests.labels(request.method, route, str(status)).inc()
+        method = request.method if request.method in METHODS else "other"
+        self.metrics.requests.labels(method, route, str(status)).inc()
         self.metrics.seconds.labels(route).observe(seconds)
         key, refusal = getattr(request.state, "key", "-"), getattr(request.state, "refusal", "")
-        path = one_line(request.url.path)
-        if path.startswith(f"{LINKS}/"):  # the rest opens a document
-            path = f"{LINKS}/…"
+        path = logged_path(request)
         line = request.method, path, status, 1000 * seconds, key, id_, refusal
         names = "method", "path", "status", "ms", "key", "request_id", "refusal"
         fields = {**dict(zip(names, line, strict=True)), "route": route, "ms": round(1000 * seconds, 1)}

@@ -15,10 +15,10 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from propcite.app.library.store import Scope as Needed
 from propcite.app.parts import Parts
 from propcite.app.server.errors import RequestError
+from propcite.app.server.problems import LINKS
 from propcite.attribution.formats.links import MakeLink, linked_by
 from propcite.retrieval.text import Passage, Span
 
-PATH = "/reading"
 DAY_S = 86_400
 KEPT_S = 5.0  # that secrets and the collections of a document are remembered, by what makes links
 MAX_KEPT = 10_000  # documents
@@ -56,7 +56,7 @@ class Links:
             words = passage.in_document(span)
             until = int(time.time() + settings.link_days * DAY_S) if self._expire else 0
             token = signer.dumps([document, words.start, words.end, until])
-            return f"{settings.public_address}{PATH}/{token}#cited"
+            return f"{settings.public_address}{LINKS}/{token}#cited"
 
         return make
 

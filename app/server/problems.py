@@ -30,7 +30,7 @@ from propcite.retrieval.errors import PropCiteError, RetrievalError
 log = logging.getLogger("propcite.server")
 
 PROBLEM_TYPE = "application/problem+json"
-AGENTS_PATH = "/mcp"
+AGENTS_PATH, LINKS = "/mcp", "/reading"
 # The error types that OpenAI's clients know.
 OPENAI_TYPES = {401: "authentication_error", 403: "permission_error", 404: "not_found_error", 429: "rate_limit_error"}
 ANTHROPIC_TYPES = {
@@ -137,7 +137,7 @@ def add_handlers(app: FastAPI) -> None:
 
     @app.exception_handler(Exception)
     async def failed(request: Request, error: Exception) -> Response:
-        log.error("%s %s failed", request.method, one_line(request.url.path), exc_info=error)
+        log.error("%s %s failed", request.method, logged_path(request), exc_info=error)
         return respond(request, 500, INTERNAL_ERROR)
 
 
@@ -172,6 +172,12 @@ def one_line(text: str) -> str:
     'a b [2Jc'
     """
     return " ".join("".join(c if c.isprintable() else " " for c in text).split())
+
+
+def logged_path(request: Request) -> str:
+    """Return a request's path for a log, without what would open a document."""
+    path = one_line(request.url.path)
+    return f"{LINKS}/…" if path.startswith(f"{LINKS}/") else path
 
 
 def _http_detail(request: Request, error: HTTPException) -> str:

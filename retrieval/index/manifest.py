@@ -64,9 +64,22 @@ def read_manifest(folder: Path) -> Manifest:
         if checksum != _checksum(content):
             raise ValueError("the checksum differs")
         content["segments"] = tuple(SegmentEntry(**entry) for entry in content["segments"])
-        return Manifest(**content)
+        manifest = Manifest(**content)
+        names = (*(entry.name for entry in manifest.segments), *filter(None, (manifest.centroids, manifest.faiss)))
+        if not all(map(is_plain_name, names)):
+            raise ValueError("it names files outside its folder")
+        return manifest
     except (ValueError, KeyError, TypeError) as error:
         raise IndexFormatError(f"{path} is damaged: run propcite reindex") from error
+
+
+def is_plain_name(name: str) -> bool:
+    """Return whether a name is that of a file or folder in a folder, and no path that leads out of it.
+
+    >>> is_plain_name("segment-1.tokens"), is_plain_name("../page.key"), is_plain_name("/etc/passwd")
+    (True, False, False)
+    """
+    return name.isprintable() and name not in ("", ".", "..") and not set(name) & set("/\\:")
 
 
 def _checksum(content: dict[str, Any]) -> int:

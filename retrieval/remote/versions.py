@@ -6,6 +6,7 @@ import json
 from dataclasses import asdict, dataclass
 
 from propcite.retrieval.errors import IndexFormatError
+from propcite.retrieval.index.manifest import is_plain_name
 
 FORMAT = 1
 
@@ -55,7 +56,12 @@ class IndexVersion:
                 )
                 for part in fields["parts"]
             )
-            return cls(fields["number"], fields["is_divided"], tuple(parts))
+            version = cls(fields["number"], fields["is_divided"], tuple(parts))
+            names = [name for part in version.parts for file, (name, _) in part.files.items() for name in (name, file)]
+            places = [part.place for part in version.parts if version.is_divided]
+            if outside := [name for name in (*names, *places) if not is_plain_name(name)]:
+                raise ValueError(f"{outside[0][:100]!r} is not the name of a file of an index")
+            return version
         except (KeyError, TypeError, AttributeError) as error:
             raise ValueError(str(error)) from error
 

@@ -68,7 +68,7 @@ def _begin(collection: CollectionInfo, name: str, content: bytes) -> str:
         info = reviewing(parts).begin(
             collection,
             safe_name(name),
-            content,
+            lambda: content,
             lambda: session.pipeline_of(parts, collection),
             admitted(Kind.CITE),
             asking.name,
@@ -81,9 +81,9 @@ def cite_again(info: ReviewInfo) -> None:
     """Cite a draft again from its beginning; decisions stay."""
     asking, parts = session.visitor(), session.parts()
     with session.showing_errors():
-        asking.require(Scope.READ, info.collection)
-        collection = parts.library.collection(info.collection)
-        reviewing(parts).go_on(info, lambda: session.pipeline_of(parts, collection), admitted(Kind.CITE))
+        require_change(info)
+        collection, work = parts.library.collection(info.collection), admitted(Kind.CITE)
+        reviewing(parts).go_on(info, lambda: session.pipeline_of(parts, collection), work, asking.name)
 
 
 def show_list(drafts: Sequence[ReviewInfo]) -> None:
@@ -105,22 +105,29 @@ def show_list(drafts: Sequence[ReviewInfo]) -> None:
 
 def show_removing(info: ReviewInfo) -> None:
     """Offer to remove a draft to those who sent it, and those who may change its collection."""
-    if not _may_remove(info):
+    if not may_change(info):
         return
     with st.popover("Remove", type="tertiary", icon=":material/delete:", key="remove-draft"):
         st.markdown("The draft, its sources and all decisions go.")
         st.button("Remove the draft", key="remove-draft-now", type="primary", on_click=_remove, args=(info,))
 
 
-def _may_remove(info: ReviewInfo) -> bool:
+def may_change(info: ReviewInfo) -> bool:
+    """Return whether the person sent the draft, or may change documents of its collection."""
     asking = session.visitor()
-    return asking.may(Scope.WRITE, info.collection) or bool(asking.name and asking.name == info.by)
+    is_own = bool(asking.name and asking.name == info.by) and asking.may(Scope.READ, info.collection)
+    return is_own or asking.may(Scope.WRITE, info.collection)
+
+
+def require_change(info: ReviewInfo) -> None:
+    """Raise AppError unless the person may change the draft; the rights may differ since a button was drawn."""
+    if not may_change(info):
+        session.visitor().require(Scope.WRITE, info.collection)
 
 
 def _remove(info: ReviewInfo) -> None:
     with session.showing_errors():
-        if not _may_remove(info):  # the rights may have changed since the button was drawn
-            session.visitor().require(Scope.WRITE, info.collection)
+        require_change(info)
         session.parts().reviews.remove(info.id)
         session.visitor().record(Action.REMOVED_REVIEW, info.collection, info.id)
         close()

@@ -5,9 +5,10 @@ from __future__ import annotations
 import streamlit as st
 
 from propcite.app.errors import NotFoundError
-from propcite.app.library.store import ReviewInfo, ReviewState, Scope
+from propcite.app.library.store import ReviewInfo, ReviewState
 from propcite.ui import session
 from propcite.ui.render import plain
+from propcite.ui.reviewing import drafts
 from propcite.ui.words import percent
 
 LOOK_S = 1.0
@@ -23,10 +24,11 @@ def follow(id_: str) -> None:
     if info.state is not ReviewState.CITING:
         st.rerun()
     st.progress(info.share, text=plain(f"Citing {info.name}: {percent(info.share)}. You may leave this page"))
-    st.button("Cancel", key="cancel-review", icon=":material/stop_circle:", on_click=_cancel, args=(info,))
+    if drafts.may_change(info):
+        st.button("Cancel", key="cancel-review", icon=":material/stop_circle:", on_click=_cancel, args=(info,))
 
 
 def _cancel(info: ReviewInfo) -> None:
     with session.showing_errors():
-        session.visitor().require(Scope.READ, info.collection)
+        drafts.require_change(info)
         session.parts().reviews.cancel(info.id)

@@ -21,9 +21,10 @@ def show_draft(info: ReviewInfo) -> None:
         return
     if line := state_line(info):
         st.warning(plain(line), icon=":material/warning:")
-        st.button(
-            "Cite it again", key="cite-again", icon=":material/refresh:", on_click=drafts.cite_again, args=(info,)
-        )
+        if drafts.may_change(info):
+            st.button(
+                "Cite it again", key="cite-again", icon=":material/refresh:", on_click=drafts.cite_again, args=(info,)
+            )
     if info.answer_id:
         reading.show(info)
     drafts.show_removing(info)

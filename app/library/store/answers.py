@@ -11,7 +11,7 @@ from enum import StrEnum
 from sqlalchemy import ColumnElement, delete, func, select
 from sqlalchemy.orm import Session
 
-from propcite.app.errors import CollidedError, NotFoundError
+from propcite.app.errors import CollidedError, InUseError, NotFoundError
 from propcite.app.library.records import AnswerInfo, CollectionInfo
 from propcite.app.library.store.database import Database, aware
 from propcite.app.library.store.tables import AnswerRow, CitationRow, CollectionRow, now
@@ -39,14 +39,17 @@ PROBLEMS: dict[AnswerProblem, ColumnElement[bool]] = {
 class Answers(Database):
     """Every method is one transaction."""
 
-    def save_answer(self, collection: CollectionInfo, answer: CitedAnswer) -> None:
-        """Store an answer; the same answer with the same citations gets a new date and keeps its feedback."""
+    def save_answer(self, collection: CollectionInfo, answer: CitedAnswer, *, of_draft: bool = False) -> None:
+        """Store an answer; the same answer with the same citations gets a new date and keeps its feedback.
+
+        One `of_draft` goes with its drafts, unless it was stored for itself too.
+        """
         for _ in range(RETRIES):
             with suppress(CollidedError), self.session() as session:
-                _put_answer(session, collection, answer)
+                _put_answer(session, collection, answer, of_draft)
                 return
         with self.session() as session:
-            _put_answer(session, collection, answer)
+            _put_answer(session, collection, answer, of_draft)
 
     def has_answer(self, answer_id: str) -> bool:
         with self.session() as session:
@@ -103,11 +106,16 @@ def answer_info(row: AnswerRow, collection: str) -> AnswerInfo:
     return AnswerInfo(row.id, row.question, collection, aware(row.asked_at), *counts, row.after)
 
 
-def _put_answer(session: Session, collection: CollectionInfo, answer: CitedAnswer) -> None:
+def _put_answer(session: Session, collection: CollectionInfo, answer: CitedAnswer, of_draft: bool) -> None:
     """Insert or update an answer; FOR UPDATE makes a second writer of the same answer wait."""
     if session.get(CollectionRow, collection.id) is None:
         raise NotFoundError(f"the collection {collection.name!r} was deleted meanwhile: its answers are not kept")
-    row = session.get(AnswerRow, answer.id, with_for_update=True) or AnswerRow(id=answer.id, question=answer.question)
+    row = session.get(AnswerRow, answer.id, with_for_update=True)
+    if row is None:
+        row = AnswerRow(id=answer.id, question=answer.question, of_draft=of_draft)
+    elif row.collection_id != collection.id:
+        raise InUseError(f"another collection has an answer {answer.id}: change a word, and it gets another id")
+    row.of_draft = row.of_draft and of_draft
     write_index_columns(session, row, answer)
     with linked_by(lambda *_: ""):  # links end, answers stay
         row.collection_id, row.body, row.asked_at = collection.id, to_json(answer), now()

@@ -22,7 +22,7 @@ from sqlalchemy.orm import Session
 from propcite.app.errors import CollidedError, InUseError, StoreError, UnreachableError
 from propcite.retrieval.extras import install_command
 
-HEAD = "0021"  # the newest migration; a test compares it with the scripts
+HEAD = "0022"  # the newest migration; a test compares it with the scripts
 WAIT_MS = 10_000  # how long a writer waits for another before it gives up
 MIGRATION_LOCK = 0x50726F70  # PostgreSQL's advisory lock of this number is held while tables change
 IDS_PER_QUERY = 500  # every database accepts this many parameters

@@ -13,7 +13,7 @@ from propcite.app.errors import NotFoundError
 from propcite.app.library.records import AnswerInfo, CollectionInfo, ResultPage, Turn
 from propcite.app.library.store.answers import answer_info
 from propcite.app.library.store.database import Database, id_batches
-from propcite.app.library.store.tables import AnswerRow, CollectionRow, ReviewRow
+from propcite.app.library.store.tables import AnswerRow, CollectionRow
 
 MAX_TURNS = 50  # of a conversation that are read
 
@@ -87,7 +87,7 @@ def _conditions(
     if questions is not None:
         yield AnswerRow.question != "" if questions else AnswerRow.question == ""
         if not questions:
-            yield AnswerRow.id.not_in(select(ReviewRow.answer_id))  # drafts have a list of their own
+            yield ~AnswerRow.of_draft  # drafts have a list of their own
     for word in dict.fromkeys(words.casefold().split()):
         yield AnswerRow.words.contains(word, autoescape=True)
 

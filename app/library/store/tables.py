@@ -19,6 +19,7 @@ from sqlalchemy import (
     String,
     Text,
     UniqueConstraint,
+    false,
     text,
 )
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column, relationship
@@ -141,7 +142,7 @@ class AnswerRow(Table):
     """An answer as it was given: `body` is the CitedAnswer's JSON, so its quotes outlive their documents.
 
     `after` is the id of the answer that it follows, no foreign key, since that may be removed.  `words` is the text
-    for searching.
+    for searching.  One that only drafts under review have is `of_draft`.
     """
 
     __tablename__ = "answers"
@@ -156,6 +157,7 @@ class AnswerRow(Table):
     num_facts: Mapped[int] = mapped_column(Integer, server_default="0")
     num_cited: Mapped[int] = mapped_column(Integer, server_default="0")
     num_contradicted: Mapped[int] = mapped_column(Integer, server_default="0")
+    of_draft: Mapped[bool] = mapped_column(Boolean, default=False, server_default=false())
     asked_at: Mapped[datetime] = mapped_column(DateTime(timezone=True), default=now)
     citations: Mapped[list[CitationRow]] = relationship(cascade="all, delete-orphan", passive_deletes=True)
 

@@ -22,7 +22,14 @@ from propcite.app.server.mcp.results import Fact, Label, Results
 from propcite.app.server.mcp.running import Call
 from propcite.app.server.mcp.tool import Tool
 from propcite.app.server.mcp.wording import fact_lines, indented
-from propcite.app.server.routes.reviews import cite_again, find_draft, keep_decision, open_drafts, send_draft
+from propcite.app.server.routes.reviews import (
+    cite_again,
+    find_draft,
+    keep_decision,
+    open_drafts,
+    send_draft,
+    stop_citing,
+)
 from propcite.app.server.schemas import Name, Text
 from propcite.attribution import citations
 from propcite.attribution.formats.reviewed.decisions import Choice
@@ -125,7 +132,7 @@ async def begin_review(call: Call, given: BeginArguments) -> ReviewResult:
     def begin() -> ReviewInfo:
         if not given.review:
             name = call.collection(given.collection)
-            return send_draft(call.access, given.name, given.text.encode(), name)
+            return send_draft(call.access, given.name, given.text.encode, name)
         cite_again(call.access, _find(call, given.review))
         return _find(call, given.review)
 
@@ -154,11 +161,7 @@ async def decide(call: Call, given: DecideArguments) -> Decided:
 
 
 async def cancel_review(call: Call, given: CancelArguments) -> ReviewResult:
-    def cancel() -> ReviewInfo:
-        call.service.parts.reviews.cancel(_find(call, given.review).id)
-        return _find(call, given.review)
-
-    return _review(await asyncio.to_thread(cancel))
+    return _review(await asyncio.to_thread(lambda: stop_citing(call.access, _find(call, given.review))))
 
 
 def reviews_text(result: ReviewsResult) -> str:

@@ -31,6 +31,7 @@ from propcite.app.server.mcp.results import (
 )
 from propcite.app.server.mcp.running import Call
 from propcite.app.server.mcp.tool import Tool
+from propcite.app.server.routes.shared import keep_cited
 from propcite.app.turns.costs import SEARCHES, Kind
 from propcite.attribution.citations import CitedAnswer
 from propcite.attribution.citing.lookup import fact_of
@@ -130,9 +131,7 @@ async def _answer(call: Call, given: EvidenceArguments | ExplainArguments) -> Ci
 
 
 def _store(call: Call, name: str, answer: CitedAnswer) -> CitedAnswer:
-    if call.access.key:  # what is kept looks like an answer of this server's
-        answer = replace(answer, notes=(*answer.notes, f"sent by {call.access.speaker()}"))
-    return call.service.pipeline(name).store(answer)
+    return keep_cited(call.access, call.service.pipeline(name), answer)
 
 
 def _results(call: Call, collection: str) -> Results:

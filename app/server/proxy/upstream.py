@@ -29,6 +29,7 @@ NOT_SENT = {
     *("authorization", "proxy-authorization", "cookie", "api-key", "x-api-key"),
     *("origin", "referer", "forwarded", "via", "x-real-ip"),
 }
+OF_ACCOUNT = {"openai-organization", "openai-project"}  # they choose among what this server's own key opens
 NOT_SENT_PREFIXES = ("x-forwarded-", "sec-", "access-control-", "propcite-")
 RETURNED = {"retry-after", "retry-after-ms", "x-should-retry", "openai-processing-ms", "openai-version"}
 RETURNED_PREFIXES = ("x-ratelimit-", "anthropic-ratelimit-")
@@ -146,7 +147,8 @@ class Upstream:
         if media_type:
             sent["content-type"] = media_type
         if self._has_key:
-            return {**sent, **self._key_headers(path)}
+            own = {name: value for name, value in sent.items() if name not in OF_ACCOUNT}
+            return {**own, **self._key_headers(path)}
         if self._forwards_key:
             sent |= {name: headers[name] for name in ("authorization", "x-api-key") if name in headers}
         return sent

@@ -166,6 +166,6 @@ def find_answer(access: Access, answer_id: str) -> CitedAnswer:
         stored = access.service.parts.library.answer(answer_id)
     except NotFoundError as error:
         raise missing from error
-    if not access.opens(stored.collection):
+    if stored.id != answer_id or not access.opens(stored.collection):  # a part of an id would tell of others
         raise missing
     return stored

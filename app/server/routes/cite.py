@@ -22,6 +22,7 @@ from propcite.app.server.routes.shared import (
     ANSWER_RESPONSES,
     PROBLEMS,
     cancel_on_disconnect,
+    keep_cited,
     new_answer_response,
     plain_inputs,
     to_passages,
@@ -107,9 +108,7 @@ async def _finish(access: Access, text: _Text, cited: CitedAnswer) -> CitedAnswe
     if text.pipeline is None:
         return cited
     if text.keep:
-        if access.key:  # what is kept looks like an answer of this server's
-            cited = replace(cited, notes=(*cited.notes, f"sent by {access.speaker()}"))
-        cited = await asyncio.to_thread(text.pipeline.store, cited)
+        cited = await asyncio.to_thread(keep_cited, access, text.pipeline, cited)
     await asyncio.to_thread(access.record, Action.CITED, text.name, cited.id if text.keep else "")
     return replace(cited, collection=text.name)
 

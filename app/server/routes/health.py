@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import logging
+
 from fastapi import APIRouter, Request, Response
 
 from propcite.app.library.doctor import Doctor
 from propcite.app.server.access import AdminAccess, CheckedRoute
+from propcite.app.server.errors import RequestError
 from propcite.app.server.routes.shared import PROBLEMS
 from propcite.app.server.schemas import Health, HealthFinding
 from propcite.app.server.service import Service
+from propcite.retrieval.errors import PropCiteError
 
+log = logging.getLogger("propcite.server")
 router = APIRouter(tags=["health"], route_class=CheckedRoute)
 
 
@@ -23,8 +28,14 @@ def check_health() -> dict[str, str]:
 def check_ready(request: Request) -> dict[str, str]:
     """Check that the models are loaded and the database responds."""
     service: Service = request.app.state.service
-    service.require_models()
-    service.parts.library.collection_id(service.settings.collection)
+    try:
+        service.require_models()
+        service.parts.library.collection_id(service.settings.collection)
+    except PropCiteError as error:
+        if not service.requires_keys:
+            raise
+        log.warning("not ready: %s", error)  # it may name addresses and folders, and anybody may ask
+        raise RequestError(503, "not ready: the server's log says why", Retry_After="10") from error
     return {"status": "ready", **service.parts.propcite.models}
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import math
+from collections.abc import Callable
 from typing import Annotated, Any
 from urllib.parse import quote
 
@@ -12,7 +13,7 @@ from pydantic import Field
 
 from propcite.app.errors import NotFoundError
 from propcite.app.ingest.uploads import safe_name
-from propcite.app.library.store import Action, ReviewInfo
+from propcite.app.library.store import Action, ReviewInfo, Scope
 from propcite.app.reviewing.drafts import DRAFTS
 from propcite.app.reviewing.exports import ReviewFormat, cited_draft, export_review
 from propcite.app.reviewing.facts import MAX_WORDS, DraftFact, draft_facts, fact_values, make_decision
@@ -48,13 +49,12 @@ async def begin_review(
     collection: Annotated[Name | None, Query(description="default: the server's own, PROPCITE_COLLECTION")] = None,
 ) -> Review:
     """Send a draft.  It is kept, and cited in the background; the response says where its state can be requested."""
-    name, content = safe_name(file.filename), await file.read()
-    info = await asyncio.to_thread(send_draft, access, name, content, collection)
+    info = await asyncio.to_thread(send_draft, access, safe_name(file.filename), file.file.read, collection)
     response.headers["Location"] = f"/v1/reviews/{info.id}"
     return _json(info)
 
 
-def send_draft(access: Access, name: str, content: bytes, collection: str | None) -> ReviewInfo:
+def send_draft(access: Access, name: str, content: Callable[[], bytes], collection: str | None) -> ReviewInfo:
     """Keep a draft, and begin to cite it in the background."""
     service = access.service
     service.require_models()
@@ -103,14 +103,16 @@ def remove_review(access: WriteAccess, review_id: str) -> None:
 
 @router.post("/v1/reviews/{review_id}/cancel", responses=PROBLEMS)
 def cancel_review(access: ReadAccess, review_id: str) -> Review:
-    """Stop the citing of a draft; what was cited until then is kept."""
-    access.service.parts.reviews.cancel(find_draft(access, review_id).id)
-    return _json(find_draft(access, review_id))
+    """Stop the citing of a draft of one's own; keys of scope write stop every draft.  What was cited is kept."""
+    return _json(stop_citing(access, find_draft(access, review_id)))
 
 
 @router.post("/v1/reviews/{review_id}/restart", responses=PROBLEMS, status_code=202)
 def restart_review(access: ReadAccess, review_id: str) -> Review:
-    """Cite a draft again from its beginning; the decisions on facts that stay the same are kept."""
+    """Cite a draft of one's own again from its beginning; keys of scope write do so with every draft.
+
+    The decisions on facts that stay the same are kept.
+    """
     cite_again(access, find_draft(access, review_id))
     return _json(find_draft(access, review_id))
 
@@ -119,7 +121,22 @@ def cite_again(access: Access, info: ReviewInfo) -> None:
     """Cite a kept draft from its beginning; without effect where it is being cited."""
     service = access.service
     service.require_models()
-    service.reviewing.go_on(info, lambda: service.pipeline(info.collection), _job(access))
+    _check_own(access, info)
+    by = access.speaker() or access.account
+    service.reviewing.go_on(info, lambda: service.pipeline(info.collection), _job(access), by)
+
+
+def stop_citing(access: Access, info: ReviewInfo) -> ReviewInfo:
+    """Stop the citing of a draft, and return how it is then."""
+    _check_own(access, info)
+    access.service.parts.reviews.cancel(info.id)
+    return find_draft(access, info.id)
+
+
+def _check_own(access: Access, info: ReviewInfo) -> None:
+    """Refuse a key of scope read that did not send the draft."""
+    if info.by != access.speaker() and not access.rights.allow(Scope.WRITE, info.collection):
+        raise RequestError(403, f"this draft is by {info.by or 'somebody else'}: a key of scope write may do this")
 
 
 @router.get("/v1/reviews/{review_id}/facts", responses=PROBLEMS)
@@ -192,7 +209,7 @@ def find_draft(access: Access, review_id: str, listed_by: str = "GET /v1/reviews
         info = access.service.parts.reviews.find(review_id)
     except NotFoundError as error:
         raise missing from error
-    if not access.opens(info.collection):
+    if info.id != review_id or not access.opens(info.collection):
         raise missing
     return info
 

@@ -5,10 +5,14 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any, TypeVar
 
 from fastapi import Request, Response
 
+from propcite.app.answering.pipeline import Pipeline
+from propcite.app.library.store import Scope
+from propcite.app.server.access import Access
 from propcite.app.server.errors import RequestError
 from propcite.app.server.offsets import unit_for
 from propcite.app.server.results import Problem
@@ -65,6 +69,24 @@ def answer_response(service: Service, answer: CitedAnswer, options: AnswerFormat
     return Response(
         form.write(answer, unit_for(request, options), documents), media_type=form.media_type, headers=headers
     )
+
+
+def keep_cited(access: Access, pipeline: Pipeline, cited: CitedAnswer) -> CitedAnswer:
+    """Store a cited text in its sender's name, since it looks like an answer of this server's, and return it.
+
+    What a key of scope read sends replaces nothing that others keep: that is returned; 409 if it has other quotes.
+    """
+    if access.key is None:
+        return pipeline.store(cited)
+    library, sent_by = access.service.parts.library, f"sent by {access.speaker()}"
+    cited = replace(cited, collection=pipeline.collection.name, notes=(*cited.notes, sent_by))
+    if not access.rights.allow(Scope.WRITE, cited.collection) and library.has_answer(cited.id):
+        kept = library.answer(cited.id)
+        if sent_by not in kept.notes:
+            if [one.quote for one in kept.citations] != [one.quote for one in cited.citations]:
+                raise RequestError(409, f"{kept.id} is kept with other quotes: a key of scope write may replace it")
+            return kept
+    return pipeline.store(cited)
 
 
 def to_passages(inputs: Sequence[str | PassageInput | Passage]) -> list[Passage]:

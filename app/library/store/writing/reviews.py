@@ -133,9 +133,9 @@ class Reviews:
 
 
 def _remove_unused(session: Session, answer_id: str) -> None:
-    """Remove the citations of drafts if no draft has them any more."""
+    """Remove the citations of drafts if no draft has them any more, and they are no answer that is kept for itself."""
     if answer_id and session.scalar(select(ReviewRow.id).where(ReviewRow.answer_id == answer_id).limit(1)) is None:
-        session.execute(delete(AnswerRow).where(AnswerRow.id == answer_id))
+        session.execute(delete(AnswerRow).where(AnswerRow.id == answer_id, AnswerRow.of_draft))
 
 
 def _query() -> Any:

@@ -1,0 +1,1 @@
+"""What a library does when its files are damaged and its writers are killed, counted."""
