@@ -686,7 +686,7 @@ export interface paths {
         put?: never;
         /**
          * Cancel Review
-         * @description Stop the citing of a draft; what was cited until then is kept.
+         * @description Stop the citing of a draft of one's own; keys of scope write stop every draft.  What was cited is kept.
          */
         post: operations["cancel_review"];
         delete?: never;
@@ -706,7 +706,9 @@ export interface paths {
         put?: never;
         /**
          * Restart Review
-         * @description Cite a draft again from its beginning; the decisions on facts that stay the same are kept.
+         * @description Cite a draft of one's own again from its beginning; keys of scope write do so with every draft.
+         *
+         *     The decisions on facts that stay the same are kept.
          */
         post: operations["restart_review"];
         delete?: never;
@@ -1624,7 +1626,11 @@ export interface components {
              *       "lost_characters": 0,
              *       "dropped_blocks": 0,
              *       "ocr_pages": 0,
-             *       "ocr_confidence": 0
+             *       "ocr_confidence": 0,
+             *       "layer_pages": 0,
+             *       "layer_agreement": 0,
+             *       "unchecked_layers": 0,
+             *       "wrong_layers": 0
              *     }
              */
             fidelity?: components["schemas"]["Fidelity"];
@@ -1848,7 +1854,10 @@ export interface components {
          * Fidelity
          * @description Figures of a document's text, all zero where nothing is known to be missing or recognised.
          *
-         *     `ocr_confidence` is the mean confidence of the recognised words, from 0 to 100, and 0 where it is not known.
+         *     `ocr_confidence` is the mean confidence of the recognised words, from 0 to 100, and 0 where it is not known.  An OCR
+         *     layer is text that another program recognised in a page and laid invisibly over it: `layer_pages` have one of whose
+         *     words `layer_agreement` percent were found in the picture, `unchecked_layers` one that was not compared, and
+         *     `wrong_layers` had one that said something else than the page, which was recognised again.
          *
          *     >>> Fidelity.of({"pages": "10", "pages_without_text": "3", "lost_characters": "1"}).line
          *     '3 of 10 pages have no text, 1 character could not be read'
@@ -1889,6 +1898,26 @@ export interface components {
              * @default 0
              */
             ocr_confidence?: number;
+            /**
+             * Layer Pages
+             * @default 0
+             */
+            layer_pages?: number;
+            /**
+             * Layer Agreement
+             * @default 0
+             */
+            layer_agreement?: number;
+            /**
+             * Unchecked Layers
+             * @default 0
+             */
+            unchecked_layers?: number;
+            /**
+             * Wrong Layers
+             * @default 0
+             */
+            wrong_layers?: number;
         };
         /**
          * Granularity
@@ -2125,7 +2154,11 @@ export interface components {
              *       "lost_characters": 0,
              *       "dropped_blocks": 0,
              *       "ocr_pages": 0,
-             *       "ocr_confidence": 0
+             *       "ocr_confidence": 0,
+             *       "layer_pages": 0,
+             *       "layer_agreement": 0,
+             *       "unchecked_layers": 0,
+             *       "wrong_layers": 0
              *     }
              */
             fidelity?: components["schemas"]["Fidelity"];
