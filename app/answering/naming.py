@@ -12,7 +12,7 @@ from propcite.retrieval.text import Passage
 MIN_SHARED = 2  # words of a heading that asks what a question asks; one more where it is no question itself
 SAME_HEADING, SAME_QUESTION = 0.75, 0.6  # share of the words of one that the other has
 
-_SECTION = re.compile(r"^\W*\d+(?:\.\d+)*\W+")  # the number of a heading
+_SECTION = re.compile(r"^[\W_]*(?:\d+(?:\.\d+)*[.):]*\s+)?")  # what comes before the words of a heading
 _NAME = re.compile(r"X(?:X|(?<=X)U(?!N))*")
 _QUOTED = re.compile(r"[“\"]([^“”\"]{2,60})[”\"]")
 _NUMBERED = re.compile(r"\b([a-z]{2,})(?:-v?|v)(\d)")
@@ -84,11 +84,20 @@ def headed(passage: Passage, question: str) -> bool:
     (True, False)
     """
     above, _, heading = passage.title.rpartition(" › ")
-    words, asked = content_words(_SECTION.sub("", heading)), content_words(question)
+    words, asked = content_words(without_number(heading)), content_words(question)
     least = MIN_SHARED if is_question(heading) or heading.endswith("?") else MIN_SHARED + 1
     if not above or len(words) < least or share_found(words, asked) < SAME_HEADING:
         return False
     return share_found(asked, [*words, *content_words(above)]) >= SAME_QUESTION
+
+
+def without_number(heading: str) -> str:
+    """Return a heading without the bullet or number in front of it.
+
+    >>> without_number("2.15 Can I resize it?"), without_number("- Gates")
+    ('Can I resize it?', 'Gates')
+    """
+    return _SECTION.sub("", heading)
 
 
 def is_headed(passage: Passage, question: str, names: Sequence[Name]) -> bool:

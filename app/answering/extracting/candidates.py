@@ -6,7 +6,16 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from propcite.app.answering.naming import Name, described_in, headed, is_headed, named_in, names_in, tells_of_another
+from propcite.app.answering.naming import (
+    Name,
+    described_in,
+    headed,
+    is_headed,
+    named_in,
+    names_in,
+    tells_of_another,
+    without_number,
+)
 from propcite.attribution.english import can_answer
 from propcite.attribution.questions.reader import QuestionReader, Reading, Text, grouped
 from propcite.retrieval.retriever import Retriever
@@ -20,7 +29,6 @@ MAX_REFERENCE = 14  # words of a sentence that only refers to another place
 
 _UNDERLINED = re.compile(r"[=~#*_-]{4,}\s*$")  # a title
 _REFERS = re.compile(r"[\W_]*(?:see|refer to|cf\.)\s", re.IGNORECASE)  # to another place
-_NUMBERED = re.compile(r"[\W_]*(?:\d+(?:\.\d+)*[.):]?\s+)?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,17 +155,16 @@ def _found(
 
 def _below_its_heading(question: str, candidate: Candidate) -> Candidate:
     """Return a candidate, likely where it is the first sentence below a heading that asks the question."""
-    sentences, number = candidate.passage.sentences, candidate.number
-    first = next((n for n, sentence in enumerate(sentences) if not sentence.is_heading), -1)
-    if number != first or not first or candidate.probability >= BELOW_ITS_HEADING:
-        return candidate
-    asks = headed(candidate.passage, question)
-    return replace(candidate, probability=BELOW_ITS_HEADING) if asks else candidate
+    above = candidate.passage.sentences[: candidate.number]
+    is_first = bool(above) and all(sentence.is_heading for sentence in above)
+    if is_first and candidate.probability < BELOW_ITS_HEADING and headed(candidate.passage, question):
+        return replace(candidate, probability=BELOW_ITS_HEADING)
+    return candidate
 
 
 def _bare(text: str) -> str:
     """Return the words of a line without its bullet, number and end mark, in small letters."""
-    return text[_NUMBERED.match(text).end() :].strip(" .:;#*¶\n").casefold()  # type: ignore[union-attr]
+    return without_number(text).strip(" .:;#*¶\n").casefold()
 
 
 def _candidates(reader: QuestionReader, part: _Part, reading: Reading) -> Iterator[Candidate]:

@@ -48,19 +48,14 @@ def with_questions(document: Document) -> Document:
     if document.metadata.get("kind") not in _KINDS or document.text.count("?") + document.text.count("？") < 3:
         return document
     blocks = list(_blocks(document.text))
-    starts = sorted(heading.span.start for heading in document.headings)
-    titles = {span.start for span in _titles(document)}
+    starts = (heading.span.start for heading in document.headings)
+    titles = {heading.span.trimmed(document.text).start for heading in document.headings}
     chosen = _chosen(blocks, titles)
     ends = sorted({*starts, *(blocks[at].span.start for at in chosen), len(document.text)})
     after = dict(pairwise(ends))
     questions = (Heading(span, LEVEL, after[span.start]) for span in (blocks[at].span for at in chosen))
     headings = (*document.headings, *questions)
     return replace(document, headings=tuple(sorted(headings, key=lambda heading: heading.span))) if chosen else document
-
-
-def _titles(document: Document) -> Iterator[Span]:
-    for heading in document.headings:
-        yield heading.span.trimmed(document.text)
 
 
 def _blocks(text: str) -> Iterator[_Block]:

@@ -11,7 +11,12 @@ from enum import StrEnum
 from propcite.attribution.english.words import DAY_NAMES, MONTH_NAMES, NUMBER_WORDS
 
 _HELPS = r"(?:is|are|was|were|am|do|does|did|has|have|had|can|could|will|would|shall|should|may|might|must)"
-_YES_NO = re.compile(rf"(?:{_HELPS}(?:n['’]t)?)\b", re.IGNORECASE)
+# "Was" and "am" open questions in German too: "Was kostet es?"
+_YES_NO = re.compile(
+    rf"(?!was\s(?!(?:the|an?|any|it|he|she|this|that|there|his|her|its|their|my|our|your)\b|(?-i:[A-Z]))|am\s(?!i\b))"
+    rf"{_HELPS}(?:n['’]t)?\b",
+    re.IGNORECASE,
+)
 _POLITE = re.compile(r"\s+(?:you|we|someone)\s+(?:please\s+)?(?:tell|explain|say|show)\b", re.IGNORECASE)
 _WORD = re.compile(r"(?<!\w)(?:who|whose|whom|what|which|when|where|why|how)(?!\w)", re.IGNORECASE)
 # "How many", but not "how do", and not "when should": these ask for an explanation.
@@ -78,6 +83,8 @@ def answer_form(question: str) -> Form:
     ['yes or no', 'detail', 'explanation']
     >>> [answer_form(q).value for q in ("What are its parts?", "Which roles does it have?", "What is a sluice?")]
     ['several', 'several', 'explanation']
+    >>> [answer_form(q).value for q in ("Was the gate opened?", "Was kostet das Tor?", "Am I right?", "Am Ende, wer?")]
+    ['yes or no', 'detail', 'yes or no', 'detail']
     """
     text = " ".join(question.split())
     if _LISTS.match(text):

@@ -1,4 +1,4 @@
-"""Measure how layers of recognised text in PDFs are told right from wrong, on pages that are printed and scanned here.
+"""Measure how often right and wrong OCR layers of PDFs are recognised as such, on pages printed and scanned here.
 
     python -m tests.benchmarks.reading layers [rapidocr] [tesseract] [WORD...]
 

@@ -191,7 +191,7 @@ def _columns(lines: Sequence[Line]) -> list[Edges]:
 
 
 def _divided(column: Edges, lines: Sequence[Line], strip: float) -> list[Edges]:
-    """Return the columns below names too near each other to be told by the gap of a line, but apart in most lines."""
+    """Return the columns below names whose gap is too small to divide one line, but is there in most lines."""
     rows: dict[int, list[Cell]] = {}  # pdfium may take the cells of a row for lines
     for line in lines:
         if inside := [cell for cell in line.cells if _reached((cell.left, cell.right), [column])]:

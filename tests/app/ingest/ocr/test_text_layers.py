@@ -65,8 +65,8 @@ def layered(
     return file.getvalue()
 
 
-def scan(lines: Sequence[str] = SEEN, scanner: Scanner = Scanner(200)) -> Image.Image:  # noqa: B008
-    return scanner.scan(printed(lines))
+def scan(lines: Sequence[str] = SEEN, scanner: Scanner | None = None) -> Image.Image:
+    return (scanner or Scanner(200)).scan(printed(lines))
 
 
 def read(data: bytes) -> Document:
