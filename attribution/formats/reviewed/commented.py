@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import zipfile
 from bisect import bisect_right
 from collections.abc import Callable, Iterator
 from copy import deepcopy
@@ -26,6 +27,7 @@ from propcite.retrieval.text import Heading, Span
 
 AUTHOR, INITIALS = "PropCite", "PC"
 MAX_LEVEL = 9  # of headings in Word
+MAX_UNPACKED = 256 << 20  # bytes of all parts of a Word file, which are read into memory
 SPACE = "{http://www.w3.org/XML/1998/namespace}space"
 _LEFT_OUT = frozenset(qn(tag) for tag in ("w:del", "w:moveFrom"))
 _BOXES = frozenset(qn(tag) for tag in ("w:txbxContent", "w:del", "w:moveFrom"))  # Word has no comments in text boxes
@@ -67,6 +69,9 @@ def to_commented_docx(
 def opened(original: bytes) -> Document:
     """Return a Word file's document; AttributionError for one that cannot be written back, as of Strict Open XML."""
     try:
+        with zipfile.ZipFile(io.BytesIO(original)) as parts:
+            if (size := sum(part.file_size for part in parts.infolist())) > MAX_UNPACKED:
+                raise ValueError(f"it unpacks to {size >> 20} MB")
         document: Document = docx.Document(io.BytesIO(original))
         _ = document.comments, document.element.body.xpath("./w:p")
     except Exception as error:  # whatever python-docx says of a file that it does not know
