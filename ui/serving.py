@@ -20,7 +20,7 @@ from starlette.routing import Route
 from streamlit import config
 from streamlit.starlette import App
 
-from propcite.app.errors import AppError, NotFoundError
+from propcite.app.errors import AppError, BusyError, NotFoundError
 from propcite.app.parts import Parts
 from propcite.app.processes import ProcessEndedError
 from propcite.app.server.origins import OriginCheck, SafeHeaders
@@ -65,6 +65,8 @@ def answering(show: Callable[[Request], ViewerResponse]) -> Callable[[Request], 
         try:
             _check_allowed(request)
             shown = show(request)
+        except BusyError as error:
+            return PlainTextResponse(str(error), 503, {"Retry-After": str(error.seconds)})
         except PropCiteError as error:
             return PlainTextResponse(str(error), 404 if isinstance(error, NotFoundError) else 422)
         if isinstance(shown.content, Path):

@@ -19,6 +19,7 @@ import typer
 
 from propcite.app.commands import AsJson, Collection, Panel, account_name, cli, note, open_parts, record, write_json
 from propcite.retrieval.errors import PropCiteError
+from propcite.retrieval.extras import install_command
 
 if TYPE_CHECKING:
     from propcite.app.library.store import Key
@@ -57,7 +58,7 @@ def mcp(
 ) -> None:
     """Serve agents (Model Context Protocol) over standard input and output, for a client that starts this command."""
     if find_spec("mcp") is None:
-        raise PropCiteError("this command needs the extra mcp: pip install 'propcite[mcp]'")
+        raise PropCiteError(f"this command needs the extra mcp: {install_command('mcp')}")
     if http:
         opened = partial(open_parts, collection=collection or None)
         _serve(opened, host, port, ask_keys, "agents reach it at /mcp", only_agents=True)

@@ -8,15 +8,16 @@ from pathlib import PurePosixPath
 from secrets import token_hex
 from typing import BinaryIO
 
-from propcite.app.errors import ReadError
+from propcite.app.errors import BusyError, ReadError
 from propcite.app.ingest.outcomes import Outcome
 from propcite.app.ingest.worker import Worker
 from propcite.app.library.store import Job
-from propcite.app.library.store.jobs import MAX_JOBS
+from propcite.app.library.store.jobs import MAX_JOBS, OF_ONE
 from propcite.app.parts import Parts
 from propcite.attribution.formats.text import is_address
 
-__all__ = ["MAX_JOBS", "Job", "Uploads", "safe_name"]
+__all__ = ["Job", "Uploads", "safe_name"]
+RETRY_S = 60.0
 
 
 class Uploads:
@@ -67,8 +68,13 @@ class Uploads:
         """Delete the files of a job that has ended or is not accepted."""
         self._files.remove(job_id)
 
-    def num_unfinished(self) -> int:
-        return len(self.parts.jobs.unfinished())
+    def check(self, by: str = "") -> None:
+        """Raise BusyError if too many jobs wait already, of all or of this sender."""
+        jobs = self.parts.jobs
+        if (waiting := jobs.num_unfinished()) >= MAX_JOBS:
+            raise BusyError(RETRY_S, f"{waiting} uploads wait to be read")
+        if by and (waiting := jobs.num_unfinished(by)) >= OF_ONE:
+            raise BusyError(RETRY_S, f"{waiting} uploads of {by} wait to be read")
 
     def job(self, job_id: str) -> Job | None:
         return self.parts.jobs.find(job_id)

@@ -50,6 +50,7 @@ from propcite.app.server.routes import (
 )
 from propcite.app.server.service import Service
 from propcite.app.settings import Settings
+from propcite.retrieval.extras import install_command
 
 log = logging.getLogger("propcite.server")
 METHODS = {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}  # a client may send any word as one
@@ -60,7 +61,6 @@ ROUTES = (
 )
 EXPOSED = ("Location", "PropCite-Offsets", "Retry-After", "X-PropCite-Answer", "X-Request-Id")  # to other pages
 UNTRACED = {"/healthz", "/readyz", "/metrics"}
-NO_SDK = "/mcp needs the extra mcp on the server: pip install 'propcite[mcp]'"
 
 
 def create_app(
@@ -160,7 +160,7 @@ class NoAgents:
 
         @router.api_route(AGENTS_PATH, methods=["GET", "POST", "DELETE"], include_in_schema=False)
         def missing() -> None:
-            raise RequestError(501, NO_SDK)
+            raise RequestError(501, f"/mcp needs the extra mcp on the server: {install_command('mcp')}")
 
         return router
 

@@ -45,6 +45,8 @@ class Service:
         wait, costs = settings.serve_wait_seconds, Costs()
         turns = Turns(settings.serve_threads, wait)
         self.workers = Workers(turns, costs, settings.serve_seconds, self.metrics.observer("work", turns))
+        views = Turns(1, wait)
+        self.views = Workers(views, costs, settings.serve_seconds, self.metrics.observer("views", views))
         self.answers = self.slots("answers", costs)
         self.chats = self.slots("chats", costs)
         self.metrics.watch_verdicts(parts.verdicts)
@@ -131,6 +133,6 @@ class Service:
 
     def close(self) -> None:
         self._closing.set()
-        for part in (self.uploads, self.workers, self.viewer.page_images):
+        for part in (self.uploads, self.workers, self.views, self.viewer.page_images):
             part.close()
         self.parts.library.close()

@@ -75,6 +75,8 @@ class Kind(StrEnum):
     CHAT = "chat"
     SUGGEST = "suggest"  # questions, of which some are searched and read
     MODELS = "models"  # the model server's list
+    EXPORT = "export"  # an answer or a draft as a file, or with all its facts
+    VIEW = "view"  # a page that is drawn, a document that is rendered
     DOCUMENT = "document"  # a PDF inside a request; its bytes count as characters of passages
 
 
@@ -87,6 +89,8 @@ COSTS = {
     Kind.EXPLAIN: Cost(0.1),
     Kind.EVIDENCE: Cost(0.3),
     Kind.JUDGE: Cost(0.02, passages=0.01),
+    Kind.EXPORT: Cost(0.05, sentence=0.002),
+    Kind.VIEW: Cost(0.2),
     Kind.READ: Cost(0.02, sentence=0.05),
     Kind.ANSWER: Cost(0.5),
     Kind.COMPARE: Cost(0.2, sentence=0.1),

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
 from itertools import pairwise
 from pathlib import Path
 
 from propcite.app.library.originals import Original
-from propcite.app.viewing.marking import Quote, mark_quote
-from propcite.app.viewing.sanitized_html import markdown_html, page_html
-from propcite.app.viewing.tables import rows_of, table_html
+from propcite.app.viewing.rendering import KINDS, RenderRequest
 from propcite.retrieval.text import Document, Span
 
 # The page runs no script and loads nothing, whatever the document contains, and the sandbox gives it no origin.
@@ -22,8 +20,6 @@ POLICY = (
 EMPTY = Span(0, 0)
 MAX_TEXT_CHARS = 200_000  # shown at once, around the cited words
 STYLE = Path(__file__).with_name("document.css")
-TABLE_KINDS = ("csv", "xlsx", "ods")
-RENDERERS = {"markdown": markdown_html, "html": page_html}
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,11 +34,16 @@ class Highlight:
 
 
 def document_html(
-    document: Document, original: Original | None, highlight: Highlight, *, dark: bool | None = None
+    document: Document,
+    original: Original | None,
+    highlight: Highlight,
+    render: Callable[[RenderRequest], str],
+    *,
+    dark: bool | None = None,
 ) -> str:
-    """Render a document from its file if that is available, else its text as it was read."""
+    """Render a document from its file if that is available and `render` can, else its text as it was read."""
     highlight = highlight.clipped(len(document.text))
-    body = _original_html(document, original, highlight) if original else ""
+    body = render(_request(document, original, highlight)) if original and original.kind in KINDS else ""
     if not body:
         body = f'<div class="text">{"".join(_text_html(document, highlight))}</div>'
     title = escape(document.title or "Untitled")
@@ -54,28 +55,16 @@ def document_html(
     )
 
 
-def _original_html(document: Document, original: Original, highlight: Highlight) -> str:
-    """Render a table, Markdown or HTML; empty for other kinds, a damaged file, or if the words are not found in it."""
-    from propcite.app.errors import ReadError
-
-    try:
-        if original.kind in TABLE_KINDS:
-            rows = rows_of(original.kind, original.name, original.path.read_bytes())
-            return table_html(rows, _places(document, highlight.cited))
-        if original.kind in RENDERERS:
-            return _rendered(document, original, highlight)
-    except (ReadError, OSError):
-        return ""
-    return ""
-
-
-def _rendered(document: Document, original: Original, highlight: Highlight) -> str:
-    html = RENDERERS[original.kind](original.name, original.path.read_bytes())
-    if not highlight.cited:
-        return html
-    position = highlight.cited.start / max(1, len(document.text))
-    words, passage = highlight.cited.of(document.text), highlight.passage.of(document.text)
-    return mark_quote(html, Quote(words, passage, position)) or ""
+def _request(document: Document, original: Original, highlight: Highlight) -> RenderRequest:
+    return RenderRequest(
+        original.path,
+        original.name,
+        original.kind,
+        highlight.cited.of(document.text),
+        highlight.passage.of(document.text),
+        highlight.cited.start / max(1, len(document.text)),
+        tuple(_places(document, highlight.cited)),
+    )
 
 
 def _places(document: Document, cited: Span) -> list[str]:

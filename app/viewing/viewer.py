@@ -45,13 +45,13 @@ class Viewer:
         return ViewerResponse(image, "image/jpeg", headers)
 
     def html(self, document_id: str, highlight: Highlight, dark: bool | None = None) -> ViewerResponse:
-        """Return a document as an HTML page; without its file, the text that the library stores."""
+        """Return a document as an HTML page; without its file, or where it takes too long, the text that is stored."""
         document = self.parts.library.document(document_id)
         try:
             original = self.parts.finder.find(document_id)
         except NotFoundError:
             original = None
-        page = document_html(document, original, highlight, dark=dark)
+        page = document_html(document, original, highlight, self.page_images.html, dark=dark)
         headers = {**SAFE_HEADERS, "Content-Security-Policy": POLICY, "Cache-Control": "private, no-cache"}
         return ViewerResponse(page.encode("utf-8", "replace"), "text/html; charset=utf-8", headers)
 

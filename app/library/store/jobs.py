@@ -25,6 +25,7 @@ from propcite.app.library.store.tables import CollectionRow, JobOutcomeRow, JobR
 
 SILENT = timedelta(seconds=15)  # after which the worker that has a job is taken for gone
 MAX_JOBS = 1000  # that wait or are read, and that are kept after their end
+OF_ONE = MAX_JOBS // 4  # that wait or are read, of one sender
 KEPT = timedelta(days=7)  # after its end
 TRIES = 3  # when another worker takes a job of the same collection at the same moment
 CANCELLED = "cancelled: what was read until then stays"
@@ -92,6 +93,12 @@ class Jobs:
         """Return the ids of the jobs that have not ended."""
         with self._database.session() as session:
             return list(session.scalars(select(JobRow.id).where(JobRow.ended_at.is_(None))))
+
+    def num_unfinished(self, by: str | None = None) -> int:
+        """Return how many jobs have not ended: all, or those of one sender."""
+        query = select(func.count()).select_from(JobRow).where(JobRow.ended_at.is_(None))
+        with self._database.session() as session:
+            return session.scalar(query if by is None else query.where(JobRow.by == by)) or 0
 
     def num_forsaken(self) -> int:
         """Return how many jobs wait while no worker gives a sign."""

@@ -10,5 +10,5 @@
 | `prompts` | prompts that people choose in their client |
 | `transports` | the route /mcp, and stdio |
 
-The SDK is the extra `propcite[mcp]`; nothing outside this package imports it.
+The SDK is the extra `mcp`; nothing outside this package imports it.
 """

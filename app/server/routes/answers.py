@@ -22,6 +22,7 @@ from propcite.app.server.routes.shared import (
     PROBLEMS,
     answer_response,
     cancel_on_disconnect,
+    exported,
 )
 from propcite.app.server.schemas import (
     MAX_TEXT,
@@ -59,11 +60,15 @@ def list_answers(
 
 
 @router.get("/v1/answers/{answer_id}", responses=ANSWER_RESPONSES, response_class=Response)
-def get_answer(
+async def get_answer(
     request: Request, access: ReadAccess, answer_id: str, options: Annotated[AnswerFormat, Query()]
 ) -> Response:
     """Return a stored answer as it was given, in the requested format."""
-    return answer_response(access.service, find_answer(access, answer_id), options, request)
+
+    def work() -> Response:
+        return answer_response(access.service, find_answer(access, answer_id), options, request)
+
+    return await exported(request, access, work)
 
 
 RECORD: dict[int | str, dict[str, Any]] = {
@@ -73,19 +78,23 @@ RECORD: dict[int | str, dict[str, Any]] = {
 
 
 @router.get("/v1/answers/{answer_id}/record", responses=RECORD, response_class=HTMLResponse)
-def get_record(access: ReadAccess, answer_id: str) -> HTMLResponse:
+async def get_record(request: Request, access: ReadAccess, answer_id: str) -> HTMLResponse:
     """Return a stored answer as a page to print: facts, quotes, verdicts, versions, who asked for it and when.
 
     Who asked is named to admins of the collection, and to themselves.
     """
-    stored = find_answer(access, answer_id)
-    sees_all, me = access.rights.allow(Scope.ADMIN, stored.collection), access.speaker()
 
-    def may_see(who: str) -> bool:
-        return sees_all or (bool(me) and who.partition(BY_KEY)[0] == me)
+    def work() -> HTMLResponse:
+        stored = find_answer(access, answer_id)
+        sees_all, me = access.rights.allow(Scope.ADMIN, stored.collection), access.speaker()
 
-    page = record_page(access.service.parts, stored, may_see)
-    return HTMLResponse(page, headers={"X-PropCite-Answer": stored.id})
+        def may_see(who: str) -> bool:
+            return sees_all or (bool(me) and who.partition(BY_KEY)[0] == me)
+
+        page = record_page(access.service.parts, stored, may_see)
+        return HTMLResponse(page, headers={"X-PropCite-Answer": stored.id})
+
+    return await exported(request, access, work)
 
 
 @router.delete("/v1/answers/{answer_id}", responses=PROBLEMS)

@@ -13,7 +13,7 @@ from fastapi import APIRouter, File, Form, Query, Request, Response, UploadFile
 from propcite.app.errors import NotFoundError
 from propcite.app.ingest.outcomes import Outcome
 from propcite.app.ingest.readers import SUFFIXES
-from propcite.app.ingest.uploads import MAX_JOBS, Job, Uploads, safe_name
+from propcite.app.ingest.uploads import Job, Uploads, safe_name
 from propcite.app.library.selection import selected_documents
 from propcite.app.library.store import Action, CollectionInfo, DetailsChange, DocumentInfo
 from propcite.app.server.access import Access, CheckedRoute, ReadAccess, WriteAccess
@@ -92,8 +92,7 @@ async def add_documents(
     """
     access.service.require_models()
     name = access.collection_name(collection)
-    if (waiting := await asyncio.to_thread(access.service.uploads.num_unfinished)) >= MAX_JOBS:
-        raise RequestError(503, f"{waiting} uploads wait to be read: try again in a minute", Retry_After="60")
+    await asyncio.to_thread(access.service.uploads.check, access.speaker())
     uploads, web = files or [], addresses or []
     names = [safe_name(file.filename) for file in uploads]
     _check(names, web)

@@ -17,7 +17,13 @@ from propcite.app.server.access import Access, CheckedRoute, ReadAccess
 from propcite.app.server.errors import RequestError
 from propcite.app.server.results import NoteList, StoredNote, stored_note
 from propcite.app.server.routes.answers import find_answer
-from propcite.app.server.routes.shared import ANSWER_RESPONSES, PROBLEMS, answer_response, cancel_on_disconnect
+from propcite.app.server.routes.shared import (
+    ANSWER_RESPONSES,
+    PROBLEMS,
+    answer_response,
+    cancel_on_disconnect,
+    exported,
+)
 from propcite.app.server.schemas import AnswerFormat, Name, RequestBody, Text
 from propcite.app.turns.costs import Kind, Size
 
@@ -56,11 +62,15 @@ def list_notes(access: ReadAccess, collection: Collection = None) -> NoteList:
 
 
 @router.get("/v1/notes/export", responses=ANSWER_RESPONSES, response_class=Response)
-def export_notes(request: Request, access: ReadAccess, options: Annotated[NotesFormat, Query()]) -> Response:
+async def export_notes(request: Request, access: ReadAccess, options: Annotated[NotesFormat, Query()]) -> Response:
     """Return the notes as one text with its references, in any format of answers: markdown, docx, …"""
-    info = access.service.pipeline(access.collection_name(options.collection)).collection
-    found = access.service.parts.notes.all(info)
-    return answer_response(access.service, notebook_answer(info.name, found), options, request)
+
+    def work() -> Response:
+        info = access.service.pipeline(access.collection_name(options.collection)).collection
+        found = access.service.parts.notes.all(info)
+        return answer_response(access.service, notebook_answer(info.name, found), options, request)
+
+    return await exported(request, access, work)
 
 
 @router.post("/v1/notes", responses=PROBLEMS, status_code=201)

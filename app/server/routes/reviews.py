@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Annotated, Any
 from urllib.parse import quote
 
-from fastapi import APIRouter, File, Query, Response, UploadFile
+from fastapi import APIRouter, File, Query, Request, Response, UploadFile
 from pydantic import Field
 
 from propcite.app.errors import NotFoundError
@@ -20,7 +20,7 @@ from propcite.app.reviewing.facts import MAX_WORDS, DraftFact, draft_facts, fact
 from propcite.app.server.access import Access, CheckedRoute, ReadAccess, WriteAccess
 from propcite.app.server.errors import RequestError
 from propcite.app.server.results import Review, ReviewFact, ReviewFacts, ReviewList
-from propcite.app.server.routes.shared import PROBLEMS
+from propcite.app.server.routes.shared import PROBLEMS, exported
 from propcite.app.server.schemas import Name, RequestBody, Text
 from propcite.app.turns.costs import Kind
 from propcite.app.turns.jobs import Job
@@ -140,16 +140,21 @@ def _check_own(access: Access, info: ReviewInfo) -> None:
 
 
 @router.get("/v1/reviews/{review_id}/facts", responses=PROBLEMS)
-def list_facts(
+async def list_facts(
+    request: Request,
     access: ReadAccess,
     review_id: str,
     verdict: Verdicts = None,
     choice: Annotated[list[Choice] | None, Query(max_length=4, description="only facts decided so, or open")] = None,
 ) -> ReviewFacts:
     """List the facts of a draft with their verdicts, quotes and decisions."""
-    info, parts = find_draft(access, review_id), access.service.parts
-    listed = draft_facts(cited_draft(parts, info), parts.reviews.decisions(info.id), verdict or (), choice or ())
-    return ReviewFacts(facts=[ReviewFact(**fact_values(one)) for one in listed])
+    info, parts = await asyncio.to_thread(find_draft, access, review_id), access.service.parts
+
+    def work() -> ReviewFacts:
+        listed = draft_facts(cited_draft(parts, info), parts.reviews.decisions(info.id), verdict or (), choice or ())
+        return ReviewFacts(facts=[ReviewFact(**fact_values(one)) for one in listed])
+
+    return await exported(request, access, work, info.num_facts)
 
 
 @router.post("/v1/reviews/{review_id}/decisions", responses=PROBLEMS, status_code=201)
@@ -181,15 +186,16 @@ FILE: dict[int | str, dict[str, Any]] = {
 
 
 @router.get("/v1/reviews/{review_id}/document", responses=FILE, response_class=Response)
-def get_reviewed_document(
+async def get_reviewed_document(
+    request: Request,
     access: ReadAccess,
     review_id: str,
     format: Annotated[ReviewFormat, Query()] = ReviewFormat.DOCX,  # noqa: A002
     verdict: Verdicts = None,
 ) -> Response:
     """Return the draft with a comment (Word) or a footnote (Markdown) at each fact."""
-    info = find_draft(access, review_id)
-    written = export_review(access.service.parts, info, format, verdict or ())
+    info, parts = await asyncio.to_thread(find_draft, access, review_id), access.service.parts
+    written = await exported(request, access, lambda: export_review(parts, info, format, verdict or ()), info.num_facts)
     headers = {"Content-Disposition": f"attachment; filename*=UTF-8''{quote(written.name, safe='')}"}
     return Response(written.data, media_type=written.media_type, headers=headers)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any, TypeVar
@@ -18,6 +18,7 @@ from propcite.app.server.offsets import unit_for
 from propcite.app.server.results import Problem
 from propcite.app.server.schemas import AnswerFormat, PassageInput
 from propcite.app.server.service import Service
+from propcite.app.turns.costs import Kind, Size
 from propcite.attribution.citations import CitedAnswer
 from propcite.attribution.citing.sources import as_passages
 from propcite.attribution.formats import FORMATS
@@ -96,6 +97,13 @@ def to_passages(inputs: Sequence[str | PassageInput | Passage]) -> list[Passage]
 def plain_inputs(inputs: Sequence[str | PassageInput | Passage]) -> list[object]:
     """Return passages as the texts, dictionaries and Passages that `propcite` accepts."""
     return [p.model_dump(exclude_none=True) if isinstance(p, PassageInput) else p for p in inputs]
+
+
+async def exported(request: Request, access: Access, work: Callable[[], T], num_facts: int = 0) -> T:
+    """Return what is written of so many facts, in the turn of whoever asks."""
+    size = Size(sentences=num_facts)
+    workers = access.service.workers
+    return await cancel_on_disconnect(request, workers.run(access.asking, Kind.EXPORT, size, work))
 
 
 async def cancel_on_disconnect(request: Request, work: Awaitable[T]) -> T:

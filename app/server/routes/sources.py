@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
 
@@ -9,10 +11,12 @@ from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import FileResponse
 
 from propcite.app.errors import NotFoundError
-from propcite.app.server.access import ANYONE, Access, CheckedRoute, ReadAccess
-from propcite.app.server.routes.shared import PROBLEMS
+from propcite.app.server.access import ANYONE, Access, CheckedRoute, ReadAccess, network_of
+from propcite.app.server.routes.shared import PROBLEMS, cancel_on_disconnect
 from propcite.app.server.schemas import Name
 from propcite.app.server.service import Service
+from propcite.app.turns.costs import Kind, Size
+from propcite.app.turns.workers import Asking
 from propcite.app.viewing.document_html import Highlight
 from propcite.app.viewing.page_images import DEFAULT_WIDTH, MAX_WIDTH, MIN_WIDTH
 from propcite.app.viewing.viewer import ViewerResponse, parse_span
@@ -39,7 +43,8 @@ def get_file(access: ReadAccess, document_id: str, collection: Collection = None
 
 
 @router.get("/v1/documents/{document_id}/pages/{number}", responses=_responses("image/jpeg"), response_class=Response)
-def get_page(
+async def get_page(
+    request: Request,
     access: ReadAccess,
     document_id: str,
     number: int,
@@ -47,12 +52,14 @@ def get_page(
     width: Annotated[int, Query(ge=MIN_WIDTH, le=MAX_WIDTH)] = DEFAULT_WIDTH,
 ) -> Response:
     """Return a page of a PDF as an image; the boxes of citations are given as shares of its size."""
-    _check(access, document_id, collection)
-    return _response(access.service.viewer.page_image(document_id, number, width))
+    await asyncio.to_thread(_check, access, document_id, collection)
+    viewer = access.service.viewer
+    return await _viewed(request, access.asking, lambda: viewer.page_image(document_id, number, width))
 
 
 @router.get("/v1/documents/{document_id}/reading", responses=_responses("text/html"), response_class=Response)
-def read_document(
+async def read_document(
+    request: Request,
     access: ReadAccess,
     document_id: str,
     collection: Collection = None,
@@ -60,17 +67,26 @@ def read_document(
     passage: SpanText = "",
 ) -> Response:
     """Return a document as HTML without active content, the cited words marked; open it at `#cited`."""
-    _check(access, document_id, collection)
-    return _response(access.service.viewer.html(document_id, Highlight(parse_span(cited), parse_span(passage))))
+    await asyncio.to_thread(_check, access, document_id, collection)
+    viewer, highlight = access.service.viewer, Highlight(parse_span(cited), parse_span(passage))
+    return await _viewed(request, access.asking, lambda: viewer.html(document_id, highlight))
 
 
 @router.get("/reading/{token}", include_in_schema=False)
-def read_linked(request: Request, token: str) -> Response:
+async def read_linked(request: Request, token: str) -> Response:
     """Return the document of a signed link as HTML, the cited words marked; no key is required."""
     service: Service = request.app.state.service
     service.rate_limiter.count(ANYONE)
-    place = service.links.open(token)
-    return _response(service.viewer.html(place.document_id, Highlight(place.cited)))
+    place = await asyncio.to_thread(service.links.open, token)
+    asking = Asking(network_of(request.client.host if request.client else ""), "/reading/{token}")
+    highlight = Highlight(place.cited)
+    return await _viewed(request, asking, lambda: service.viewer.html(place.document_id, highlight))
+
+
+async def _viewed(request: Request, asking: Asking, view: Callable[[], ViewerResponse]) -> Response:
+    """Return what is drawn or rendered in the turn of whoever asks."""
+    service: Service = request.app.state.service
+    return _response(await cancel_on_disconnect(request, service.views.run(asking, Kind.VIEW, Size(), view)))
 
 
 def _check(access: Access, document_id: str, collection: str | None) -> None:

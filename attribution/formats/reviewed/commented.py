@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import io
 from bisect import bisect_right
+from collections import deque
 from collections.abc import Callable, Iterator
 from copy import deepcopy
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import count
 from typing import Any
 
 import docx
+from docx.comments import Comments
 from docx.document import Document
 from docx.oxml import OxmlElement
 from docx.oxml.ns import qn
@@ -22,6 +25,7 @@ from propcite.attribution.formats.reviewed.decisions import Decisions
 from propcite.attribution.formats.reviewed.places import WordPlaces, places_of_facts
 from propcite.attribution.formats.reviewed.remarks import remark_lines
 from propcite.attribution.formats.text import one_line, printable
+from propcite.retrieval.interrupting import check_interrupt
 from propcite.retrieval.text import Heading, Span
 
 AUTHOR, INITIALS = "PropCite", "PC"
@@ -51,14 +55,15 @@ def to_commented_docx(
     if not runs.text.strip():  # all words are in text boxes and notes, where Word has no comments
         document = _from_text(answer.text, headings)
         runs = _Runs(document)
-    last = Span(0, 1)
+    last, comments = Span(0, 1), _Comments(document)
     for cited, place in list(places_of_facts(answer, WordPlaces(runs.text))):
+        check_interrupt()
         last = place or last
         if chosen(cited):
             decision = decisions.get(cited.id)
             about = [] if place else [f"About “{one_line(cited.proposition.text)}”"]
             lines = [*about, *remark_lines(cited, decision)]
-            _comment(document, runs.of(last), "\n".join(map(printable, lines)), decision.at if decision else None)
+            comments.add(runs.of(last), "\n".join(map(printable, lines)), decision.at if decision else None)
     saved = io.BytesIO()
     document.save(saved)
     return saved.getvalue()
@@ -76,20 +81,35 @@ def opened(original: bytes) -> Document:
     return document
 
 
-def _comment(document: Document, runs: tuple[Any, Any], text: str, at: datetime | None) -> None:
-    comment = document.comments.add_comment(text, AUTHOR, INITIALS)
-    if at:
-        comment._comment_elm.date = at.astimezone(UTC)
-    first, last = (Run(run, document._body) for run in runs)
-    first.mark_comment_range(last, comment.comment_id)
+class _Comments:
+    """The comments of a document; each new one gets an id that no other has."""
+
+    def __init__(self, document: Document) -> None:
+        self._document, self._all = document, document.comments._comments_elm
+        used = set(self._all.xpath("./w:comment/@w:id"))
+        self._ids = (number for number in count() if str(number) not in used)
+
+    def add(self, runs: tuple[Any, Any], text: str, at: datetime | None) -> None:
+        # python-docx reads all comments for the id of a new one, so each is made where there are no others
+        alone: Any = OxmlElement("w:comments")
+        made = Comments(alone, self._document.part._comments_part).add_comment(text, AUTHOR, INITIALS)._comment_elm
+        made.id = next(self._ids)
+        if at:
+            made.date = at.astimezone(UTC)
+        self._all.append(made)
+        first, last = (Run(run, self._document._body) for run in runs)
+        first.mark_comment_range(last, made.id)
 
 
 def _from_text(text: str, headings: tuple[Heading, ...]) -> Document:
     document: Document = docx.Document()
-    levels = {_first_word(heading.span, text): heading.level for heading in headings}
+    left = deque(sorted((_first_word(heading.span, text), heading.level) for heading in headings))
     place = 0
     for line in text.split("\n"):
-        level = next((levels[start] for start in levels if place <= start < place + len(line)), 0)
+        level = 0
+        while left and left[0][0] < place + len(line):
+            start, at_level = left.popleft()
+            level = level or (at_level if start >= place else 0)
         words = printable(line.replace("\r", ""))
         if level:
             document.add_heading(words, min(level, MAX_LEVEL))

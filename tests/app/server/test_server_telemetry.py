@@ -22,7 +22,7 @@ from serving import PATIENCE_S, parts_with, running_server, wait_until
 from propcite.app.parts import Parts
 from propcite.retrieval.extras import install_command
 
-pytest.importorskip("opentelemetry.sdk", reason="OpenTelemetry's SDK is not here: pip install 'propcite[telemetry]'")
+pytest.importorskip("opentelemetry.sdk", reason="OpenTelemetry's SDK is not here: install the extra telemetry")
 
 from opentelemetry import metrics, trace
 from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import ExportMetricsServiceRequest

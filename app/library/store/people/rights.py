@@ -10,7 +10,7 @@ from enum import StrEnum
 class Scope(StrEnum):
     """What a key or a role allows; each scope includes those before it."""
 
-    READ = "read"  # search, ask, cite, list; keep answers and give feedback in one's own name
+    READ = "read"  # search, ask, cite, list; keep answers, notes and drafts and give feedback in one's own name
     WRITE = "write"  # add and remove documents, create collections
     ADMIN = "admin"  # remove and share collections, read the audit log and the server's metrics
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-pytest.importorskip("mcp", reason="the SDK of MCP is not installed: pip install 'propcite[mcp]'")
+pytest.importorskip("mcp", reason="the SDK of MCP is not installed: install the extra mcp")
 
 from agent_calls import HARBOUR
 from serving import parts_with, running_server
