@@ -133,13 +133,15 @@ $(VENV)-bench/.peers: $(VENV)/.dev
 	@touch $@
 
 # The clients that others have: what the tests' environment has is seen from here, and not the other way round.
-$(VENV)-clients/.ready: tests/clients/requirements.txt tests/clients/package-lock.json \
+$(VENV)-clients/.ready: tests/clients/requirements.txt tests/clients/requirements-llamaindex.txt tests/clients/package-lock.json \
 		clients/typescript/package-lock.json $(VENV)/.dev
 	@echo "installing the clients of npm and PyPI in $(VENV)-clients"
 	@$(BIN)/python -m venv $(VENV)-clients && echo '*' >$(VENV)-clients/.gitignore
 	@$(BIN)/python -c 'import site; print("import site; site.addsitedir(%r)" % site.getsitepackages()[0])' \
 		>$$($(VENV)-clients/bin/python -c 'import site; print(site.getsitepackages()[0])')/propcite-environment.pth
 	@$(VENV)-clients/bin/pip install --quiet --disable-pip-version-check -r tests/clients/requirements.txt
+	@$(VENV)-clients/bin/pip install --quiet --disable-pip-version-check --no-deps --upgrade \
+		--target $(VENV)-clients/llamaindex -r tests/clients/requirements-llamaindex.txt
 	@cp tests/clients/package.json tests/clients/package-lock.json $(VENV)-clients
 	@for folder in $(VENV)-clients clients/typescript; do (cd $$folder && npm ci --no-audit --no-fund --silent) || exit; done
 	@touch $@

@@ -11,7 +11,8 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from importlib.util import find_spec
@@ -30,7 +31,7 @@ HERE = Path(__file__).parent
 NPM = Path(sys.prefix)  # where make test-clients installs both kinds of packages
 EMOJI = "\U0001f30a\U0001f30a The barrier has fourteen steel gates."
 QUESTIONS = {scene: f"{scene.title()}: {QUESTION}" for scene in ("plain", "emoji", "tools", "two", "killed")}
-DROPPING = ("AI SDK, openai-compatible", "langchain-openai, chat")  # what drops annotations
+DROPPING = {"AI SDK, openai-compatible", "langchain-openai, chat", "LlamaIndex OpenAILike"}  # what drops annotations
 TOOL_USE = {"type": "tool_use", "id": "c1", "name": "cost", "input": {"of": "it"}}
 CHAT_CALL = {"index": 0, "id": "c1", "type": "function", "function": {"name": "cost", "arguments": '{"of": "it"}'}}
 
@@ -107,20 +108,36 @@ def address(
 
 @pytest.fixture(scope="module")
 def calls(address: str) -> list[Call]:
-    return [*npm_calls(address), *python_calls(address)]
+    return all_calls(address)
 
 
-def npm_calls(address: str, headers: dict[str, str] | None = None, only: Sequence[str] = ()) -> list[Call]:
-    asked = {
+def all_calls(address: str, headers: dict[str, str] | None = None, only: Collection[str] = ()) -> list[Call]:
+    """Call by all clients, or by those of `only` with the plain question."""
+    call = {
         "address": address,
         "collection": "harbour",
+        "base": f"{address}/v1/collections/harbour",
         "questions": {"plain": QUESTIONS["plain"]} if only else QUESTIONS,
         "headers": headers or {},
         "only": list(only) or None,
     }
-    done = node((HERE / "clients.mjs").read_text("utf-8"), json.dumps(asked))
+    with ThreadPoolExecutor() as pool:
+        by_node = pool.submit(node, (HERE / "clients.mjs").read_text("utf-8"), json.dumps(call))
+        by_llamaindex = pool.submit(llamaindex, json.dumps(call))
+        in_python = python_calls(call)
+    return [*printed(by_node.result()), *in_python, *printed(by_llamaindex.result())]
+
+
+def printed(done: subprocess.CompletedProcess[str]) -> Iterator[Call]:
+    """Yield the calls that a process printed."""
     assert done.returncode == 0, done.stderr
-    return [_npm_call(json.loads(line)) for line in done.stdout.splitlines()]
+    for line in map(json.loads, done.stdout.splitlines()):
+        named = line["client"], line["way"], line["scene"]
+        if "error" in line:
+            yield Call(*named, error=line["error"])
+            continue
+        texts = [(t["text"] or "", [Cited(c["title"], c.get("words")) for c in t["citations"]]) for t in line["texts"]]
+        yield Call(*named, Shown(texts, line["calls"], bool(line.get("raw"))))
 
 
 def node(code: str, *arguments: str) -> subprocess.CompletedProcess[str]:
@@ -129,24 +146,22 @@ def node(code: str, *arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, timeout=150, cwd=NPM)
 
 
-def _npm_call(line: dict[str, Any]) -> Call:
-    named = line["client"], line["way"], line["scene"]
-    if "error" in line:
-        return Call(*named, error=line["error"])
-    texts = [(t["text"] or "", [Cited(c["title"], c.get("words")) for c in t["citations"]]) for t in line["texts"]]
-    return Call(*named, Shown(texts, line["calls"], bool(line.get("raw"))))
+def llamaindex(call: str) -> subprocess.CompletedProcess[str]:
+    """Run LlamaIndex's clients with their own packages before those of the environment."""
+    command = [sys.executable, HERE / "llamaindex_clients.py", call]
+    environment = {**os.environ, "PYTHONPATH": str(NPM / "llamaindex")}
+    return subprocess.run(command, capture_output=True, text=True, timeout=150, env=environment, check=False)
 
 
-def python_calls(address: str, headers: dict[str, str] | None = None, only: Sequence[str] = ()) -> list[Call]:
-    clients = PythonClients(f"{address}/v1/collections/harbour", headers or {})
-    questions = {"plain": QUESTIONS["plain"]} if only else QUESTIONS
+def python_calls(call: dict[str, Any]) -> list[Call]:
+    clients = PythonClients(call["base"], call["headers"])
     return [
         _python_call(
             client, way, scene, partial(ask, question, n=2 if scene == "two" else None, tools=scene == "tools")
         )
         for client, way, ask in clients.ways()
-        if not only or client in only
-        for scene, question in questions.items()
+        if not call["only"] or client in call["only"]
+        for scene, question in call["questions"].items()
     ]
 
 
@@ -205,7 +220,7 @@ def row(client: str, calls: Sequence[Call]) -> str:
         return [c for c in calls if c.client == client and c.scene == scene and way in ("", c.way)]
 
     one = {(scene, way): next(iter(found(scene, way)), None) for scene in QUESTIONS for way in ("ask", "stream")}
-    is_chat = "chat" in client or client in ("litellm", DROPPING[0])
+    is_chat = "chat" in client or client == "litellm"
     cells = (
         f"`{client}`",
         level(one["plain", "ask"]),
@@ -255,8 +270,10 @@ def test_the_javascript_of_the_pages_runs(address: str, example: str, shown: str
 
 def test_clients_that_drop_annotations_keep_sources_as_text(address: str) -> None:
     headers = {"PropCite-Sources": "text"}
-    found = [*npm_calls(address, headers, DROPPING[:1]), *python_calls(address, headers, DROPPING[1:])]
-    assert [call.way for call in found] == ["ask", "stream"] * 2
+    found = all_calls(address, headers, DROPPING)
+    assert {(call.client, call.way) for call in found} == {
+        (name, way) for name in DROPPING for way in ("ask", "stream")
+    }
     for call in found:
         assert call.shown, call.error
         assert call.shown.texts[0][0].startswith(f"{CITED[0]}[1] {CITED[1]}[2] The mayor likes it.\n\n**Sources**")
