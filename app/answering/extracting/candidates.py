@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from propcite.app.answering.naming import (
@@ -27,6 +27,8 @@ UNFIT = 0.5  # factor for a sentence about something else than the question name
 BELOW_ITS_HEADING = 0.6  # probability, at least, of the first sentence below a heading that asks the question
 MAX_REFERENCE = 14  # words of a sentence that only refers to another place
 
+_DEFAULT = re.compile(r"\bdefaults?\b", re.IGNORECASE)
+_STATES_DEFAULT = re.compile(r"\bdefaults?(?:\s+value)?(?::|\s+(?:is|to)\b)", re.IGNORECASE)
 _UNDERLINED = re.compile(r"[=~#*_-]{4,}\s*$")  # a title
 _REFERS = re.compile(r"[\W_]*(?:see|refer to|cf\.)\s", re.IGNORECASE)  # to another place
 
@@ -147,19 +149,24 @@ def _found(
         else c
         for c in candidates
     )
+    defaults = {id_ for id_, own in described.items() if own} if _DEFAULT.search(question) else set()
     missing = tuple(name for name in names if name not in known)
     titles = {_bare(title) for passage in passages for title in passage.title.split(" › ")}
-    able = [_below_its_heading(question, c) for c in weighed if _bare(c.text) not in titles]
+    able = [_below_its_heading(question, c, defaults) for c in weighed if _bare(c.text) not in titles]
     return Found(question, tuple(sorted(able, key=lambda c: -c.probability)), missing)
 
 
-def _below_its_heading(question: str, candidate: Candidate) -> Candidate:
-    """Return a candidate, likely where it is the first sentence below a heading that asks the question."""
+def _below_its_heading(question: str, candidate: Candidate, defaults: Collection[str]) -> Candidate:
+    """Return a candidate, likely where it is the first sentence below a heading that asks the question.
+
+    So is one that states a default, in the passages whose default the question asks for.
+    """
     above = candidate.passage.sentences[: candidate.number]
     is_first = bool(above) and all(sentence.is_heading for sentence in above)
-    if is_first and candidate.probability < BELOW_ITS_HEADING and headed(candidate.passage, question):
-        return replace(candidate, probability=BELOW_ITS_HEADING)
-    return candidate
+    answers = (is_first and headed(candidate.passage, question)) or (
+        candidate.passage.id in defaults and _STATES_DEFAULT.search(candidate.text) is not None
+    )
+    return replace(candidate, probability=max(candidate.probability, BELOW_ITS_HEADING)) if answers else candidate
 
 
 def _bare(text: str) -> str:

@@ -79,6 +79,8 @@ def _standing_alone(passage: Passage, number: int) -> set[int]:
     needed, text = {number}, _sentence(passage, number)
     if whole := _list_of(passage, number):
         needed.update(whole if number == whole[0] else whole[:1])
+    elif text.endswith(":") and number + 1 < len(passage.sentences):
+        needed.add(number + 1)
     elif _REFERS_BACK.match(text) and number and not passage.sentences[number - 1].is_heading:
         before = _sentence(passage, number - 1)
         if any(map(str.isalpha, before)) and not refers_elsewhere(before):

@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 import os
 import stat
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePath
 
 from propcite.app.errors import ReadError
@@ -22,6 +23,34 @@ from propcite.app.ingest.readers.questions import with_questions
 from propcite.retrieval.text import Document
 
 MAX_BYTES = 64 * 2**20
+_SHOWN_KINDS = 4  # of files that are left out
+
+
+@dataclass(slots=True)
+class _Folder:
+    """What lies under a folder: the files that can be read, an error for each file or folder that failed, and the rest.
+
+    `num_links` lead out of it, `others` counts the files of other kinds by suffix.
+    """
+
+    files: list[Path]
+    errors: list[ReadError] = field(default_factory=list)
+    num_links: int = 0
+    others: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def left_out(self) -> Iterator[str]:
+        """Yield a line for the links and one for the other files that are left out, if there are any."""
+        if self.num_links:
+            yield (
+                f"{self.num_links} links lead out of it and were left out: --follow-links, or PROPCITE_FOLLOW_LINKS=1, "
+                "reads them"
+            )
+        if count := self.others.total():
+            first = self.others.most_common(_SHOWN_KINDS)
+            more = ["…"] if len(self.others) > len(first) else []
+            kinds = ", ".join([*(f"{number} {suffix or 'without a suffix'}" for suffix, number in first), *more])
+            yield f"{count} {'file' if count == 1 else 'files'} of a kind that is not read ({kinds})"
 
 
 def find_files(
@@ -29,8 +58,8 @@ def find_files(
 ) -> tuple[list[Path], list[ReadError]]:
     """Return the given files and the supported files in the given folders, each real file once, and what failed.
 
-    Links that lead out of a given folder are left out unless `follow_links` is set; `report` gets a line with their
-    number per folder.
+    Links that lead out of a given folder are left out unless `follow_links` is set.  `report` gets a line per folder
+    with the number of these, and one with the number of files of other kinds.
     """
     files: dict[str, Path] = {}
     errors: list[ReadError] = []
@@ -42,16 +71,15 @@ def find_files(
         except ReadError as error:
             errors.append(_with_path(error, path))
             continue
-        inside, problems, num_links = _walk(path, follow_links) if is_folder else ([path], [], 0)
-        if num_links:
-            left_out = f"{num_links} links lead out of it and were left out"
-            report(f"{_printable(str(path))}: {left_out}: --follow-links, or PROPCITE_FOLLOW_LINKS=1, reads them")
-        if is_folder and not inside and not problems:
+        found = _walk(path, follow_links) if is_folder else _Folder([path])
+        for left_out in found.left_out:
+            report(f"{_printable(str(path))}: {left_out}")
+        if not found.files and not found.errors:
             empty = ReadError(f"{_printable_name(path)} contains no file that can be read: add one of {KINDS}")
             errors.append(_with_path(empty, path))
-        for file in inside:
+        for file in found.files:
             files.setdefault(os.path.realpath(file), file)
-        errors += problems
+        errors += found.errors
     return list(files.values()), errors
 
 
@@ -123,39 +151,37 @@ def document_parts(name: str, data: bytes, source: str) -> Iterator[Document]:
         raise ReadError(f"{name} is empty: nothing to add")
 
 
-def _walk(folder: Path, follow_links: bool) -> tuple[list[Path], list[ReadError], int]:
-    """Return the supported files under a folder, sorted, an error for each file or folder that failed.
-
-    The last is the number of links that lead out of the folder and were left out.
-    """
-    files: list[Path] = []
-    errors: list[ReadError] = []
-    num_links = 0
+def _walk(folder: Path, follow_links: bool) -> _Folder:
+    """Return what lies under a folder, its files sorted; hidden ones count for nothing."""
+    found = _Folder([])
 
     def is_left_out(path: str) -> bool:
-        nonlocal num_links
         left_out = not follow_links and leads_out(Path(path), folder)
-        num_links += left_out
+        found.num_links += left_out
         return left_out
 
     def note(error: OSError) -> None:
-        errors.append(_with_path(_read_error(Path(error.filename), error), Path(error.filename)))
+        found.errors.append(_with_path(_read_error(Path(error.filename), error), Path(error.filename)))
 
     entered = {os.path.realpath(folder)}
     for place, folders, names in os.walk(folder, onerror=note, followlinks=True):
         folders[:] = [name for name in _to_enter(place, folders, entered) if not is_left_out(os.path.join(place, name))]
         for path in (Path(place, name) for name in names if not name.startswith(".")):
-            if (is_supported(path.name) or legacy_error(path.name)) and is_left_out(str(path)):
+            legacy = legacy_error(path.name)  # it is a document, so the user expects it to be added
+            if not is_supported(path.name) and not legacy:
+                found.others[_printable(path.suffix.lower())] += 1
+            elif is_left_out(str(path)):
                 continue
-            if is_supported(path.name):
+            elif legacy:
+                found.errors.append(_with_path(legacy, path))
+            else:
                 try:
                     _status(path)
-                    files.append(path)
+                    found.files.append(path)
                 except ReadError as error:
-                    errors.append(_with_path(error, path))
-            elif legacy := legacy_error(path.name):  # it is a document, so the user expects it to be added
-                errors.append(_with_path(legacy, path))
-    return sorted(files), errors, num_links
+                    found.errors.append(_with_path(error, path))
+    found.files.sort()
+    return found
 
 
 def leads_out(path: Path, folder: Path) -> bool:

@@ -119,6 +119,13 @@ def test_what_only_refers_elsewhere_comes_with_no_sentence() -> None:
     assert compose([candidate(passage, 1)], naming=False) == "It is off by default."
 
 
+def test_a_sentence_that_opens_an_example_comes_with_it() -> None:
+    passage = passage_from_text(
+        "p", "The gate is closed like this:\n\n    gate close --now\n\nIt takes an hour.", "", "d"
+    )
+    assert compose([candidate(passage, 0)], naming=False) == "The gate is closed like this: gate close --now."
+
+
 def test_only_sentences_that_answer_are_chosen() -> None:
     assert choose([]) == []
     assert choose([candidate(COST, 1, 0.2)]) == []

@@ -233,6 +233,17 @@ def test_a_folder_gives_its_supported_files_sorted_without_hidden_ones(tmp_path:
     assert find_files([tmp_path]) == (expected, [])
 
 
+def test_files_of_other_kinds_are_counted(tmp_path: Path) -> None:
+    make(
+        tmp_path, "a.md", *(f"b/{n}.xyz" for n in range(3)), "Makefile", *(f"{n}.{n}" for n in range(4)), ".hidden.xyz"
+    )
+    lines: list[str] = []
+    find_files([tmp_path], report=lines.append)
+    (line,) = lines
+    assert line.startswith(f"{tmp_path}: 8 files of a kind that is not read (3 .xyz, ")
+    assert line.endswith(", …)")
+
+
 def test_given_files_keep_their_order_each_once(tmp_path: Path) -> None:
     a, b = make(tmp_path, "a.md", "b.md")
     (tmp_path / "c.md").symlink_to(a)

@@ -27,6 +27,7 @@ _PART = re.compile(
     re.IGNORECASE,
 )
 _NUMBER = re.compile(r"(?:(?:\d{1,3}|[A-Z](?=\.\d))(?:\.\d{1,3})+\.?|\d{1,3}\.)(?=\s)")
+_SETTING = re.compile(r"[a-z]+(?:[_-][a-z0-9]+)*")
 _DATE = re.compile(
     r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec|Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]*\.?,? +\d", re.IGNORECASE
 )
@@ -148,10 +149,16 @@ def _is_title(words: str) -> bool:
 
 
 def _number(words: str) -> tuple[str, ...]:
-    """Return the parts of the number before words that begin with a capital letter; empty if there is none."""
+    """Return the parts of the number before words that begin with a capital letter, or before the name of a setting.
+
+    Empty if there is none.
+    """
     number = _NUMBER.match(words)
     plain = words[number.end() :].lstrip().lstrip("\"'“‘(") if number else ""
-    if not number or not plain[:1].isupper() or _DATE.match(plain):
+    if not number or _DATE.match(plain):
+        return ()
+    is_setting = _SETTING.fullmatch(plain) and number[0].endswith(".") and number[0].count(".") > 1
+    if not plain[:1].isupper() and not is_setting:
         return ()
     return tuple(number[0].rstrip(".").split("."))
 

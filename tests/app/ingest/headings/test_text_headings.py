@@ -48,6 +48,12 @@ def test_numbers_are_levels_by_their_depth() -> None:
     assert headings(text) == [(3, "1. Gates"), (3, "2. Mills"), (4, "2.1 Old mills"), (4, "A.2. Sources")]
 
 
+def test_the_name_of_a_setting_with_its_number_is_a_heading() -> None:
+    entry = f"Type: number\nDefault: 300\n\n{PROSE}\n\n"
+    text = f"3. Settings\n\n{PROSE}\n\n3.1. gate_delay\n\n{entry}3.2. alias\n\n{entry}2.5 litres\n\n{PROSE}\n"
+    assert headings(text) == [(3, "3. Settings"), (4, "3.1. gate_delay"), (4, "3.2. alias")]
+
+
 def test_numbers_begin_again_in_each_chapter() -> None:
     chapter = f"1. Gates\n\n{PROSE}\n\n2. Mills\n\n{PROSE}\n\n"
     found = headings(f"Chapter 1. North\n\n{chapter}Chapter 2. South\n\n{chapter}")
