@@ -1,7 +1,7 @@
 """The answers without a language model: are they right, from the right document, and missing where nothing answers?
 
-    python -m tests.benchmarks.answers documents CACHE          twice 50 questions over documents of Debian's packages
-    python -m tests.benchmarks.answers conversations CACHE      60 follow-up questions over these and the demo's
+    python -m tests.benchmarks.answers documents CACHE          two sets of 50 questions over Debian's documents
+    python -m tests.benchmarks.answers conversations CACHE      60 follow-ups over the first set and the demo
     python -m tests.benchmarks.answers asqa FILE                ALCE's ASQA
     python -m tests.benchmarks.answers unanswerable FILE...     rows with passages that may hold no answer
 
@@ -78,13 +78,13 @@ def _options() -> argparse.Namespace:
     )
     parts = parser.add_subparsers(required=True)
 
-    one = parts.add_parser("documents", help="twice 50 questions over documents of Debian's packages")
+    one = parts.add_parser("documents", help="two sets of 50 questions over documents of Debian's packages")
     one.add_argument("cache", type=Path, help="a folder for the packages; those in it are not fetched again")
     one.add_argument("--set", choices=SETS, help="only these questions; both sets without it")
     one.add_argument("--all", action="store_true", help="print every answer")
     one.set_defaults(measure=_documents)
 
-    talk = parts.add_parser("conversations", help="60 follow-up questions over these documents and the demo's")
+    talk = parts.add_parser("conversations", help="60 follow-ups over the first set's and the demo's documents")
     talk.add_argument("cache", type=Path, help="a folder for the packages; those in it are not fetched again")
     talk.set_defaults(measure=_conversations)
 
