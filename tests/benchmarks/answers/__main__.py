@@ -1,7 +1,7 @@
 """The answers without a language model: are they right, from the right document, and missing where nothing answers?
 
-    python -m tests.benchmarks.answers documents CACHE          50 questions over documents of Debian's packages
-    python -m tests.benchmarks.answers conversations CACHE      60 follow-up questions over these and the demo's
+    python -m tests.benchmarks.answers documents CACHE          two sets of 50 questions over Debian's documents
+    python -m tests.benchmarks.answers conversations CACHE      60 follow-ups over the first set and the demo
     python -m tests.benchmarks.answers asqa FILE                ALCE's ASQA
     python -m tests.benchmarks.answers unanswerable FILE...     rows with passages that may hold no answer
 
@@ -15,6 +15,7 @@ import sys
 from pathlib import Path
 
 from tests.benchmarks.answers import asqa, conversations, documents, report, unanswerable
+from tests.benchmarks.answers.questions import SETS
 
 from propcite.retrieval.errors import PropCiteError
 
@@ -29,12 +30,16 @@ def main() -> None:
 
 def _documents(given: argparse.Namespace) -> None:
     cache = given.cache.absolute()
-    measured = documents.measure(cache)
-    if given.all:
-        report.show_answers(measured.asked)
-    report.show_documents(measured)
+    content = {}
+    for name in [given.set] if given.set else SETS:
+        measured = documents.measure(cache, name)
+        print(f"The {name} set")
+        if given.all:
+            report.show_answers(measured.asked)
+        report.show_documents(measured)
+        content[name] = report.as_json(measured, cache)
     if given.json:
-        report.write_json(given.json, report.as_json(measured, cache))
+        report.write_json(given.json, content)
 
 
 def _conversations(given: argparse.Namespace) -> None:
@@ -73,12 +78,13 @@ def _options() -> argparse.Namespace:
     )
     parts = parser.add_subparsers(required=True)
 
-    one = parts.add_parser("documents", help="50 questions over documents of Debian's packages")
+    one = parts.add_parser("documents", help="two sets of 50 questions over documents of Debian's packages")
     one.add_argument("cache", type=Path, help="a folder for the packages; those in it are not fetched again")
+    one.add_argument("--set", choices=SETS, help="only these questions; both sets without it")
     one.add_argument("--all", action="store_true", help="print every answer")
     one.set_defaults(measure=_documents)
 
-    talk = parts.add_parser("conversations", help="60 follow-up questions over these documents and the demo's")
+    talk = parts.add_parser("conversations", help="60 follow-ups over the first set's and the demo's documents")
     talk.add_argument("cache", type=Path, help="a folder for the packages; those in it are not fetched again")
     talk.set_defaults(measure=_conversations)
 

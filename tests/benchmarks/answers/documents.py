@@ -71,9 +71,9 @@ class Measured:
         return _median_and_p95([one.cpu_ms for one in self.asked])
 
 
-def measure(cache: Path) -> Measured:
-    """Fetch the documents, check the questions, ingest in a temporary data directory and ask every question once."""
-    places, questions = read_documents(), read_questions()
+def measure(cache: Path, name: str) -> Measured:
+    """Fetch a set's documents, check its questions, ingest in a temporary data directory and ask each question once."""
+    places, questions = read_documents(name), read_questions(name)
     fetch([package for package, _ in places], cache)
     with tempfile.TemporaryDirectory(prefix="propcite-answers-") as folder:
         copies = {place: copy_document(*place, cache, Path(folder, "files")) for place in places}
@@ -134,8 +134,10 @@ def _median_and_p95(times: Sequence[float]) -> tuple[float, float]:
 
 
 def _right_first(question: Question, answer: CitedAnswer) -> bool:
-    """Return whether the answer's first sentence holds the question's sentence, or stands in it; not a lone "Yes."."""
+    """Return whether the answer's first sentence holds one of the question's, or stands in it; not a lone "Yes."."""
     if answer.abstained or not answer.sentences or not question.answerable:
         return False
     first = answer.sentences[0].span.of(answer.text)
-    return holds(first, question.sentence) or (length(first) > 1 and holds(question.sentence, first))
+    return any(
+        holds(first, sentence) or (length(first) > 1 and holds(sentence, first)) for sentence in question.sentences
+    )

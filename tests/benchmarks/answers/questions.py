@@ -12,7 +12,11 @@ from propcite.app.ingest.readers import read_document
 from propcite.app.lab.alce.scores import normalized
 
 HERE = Path(__file__).parent
-QUESTIONS, DOCUMENTS = HERE / "questions.jsonl", HERE / "documents.jsonl"
+FIRST, SECOND = "first", "second"
+SETS = {
+    FIRST: (HERE / "questions.jsonl", HERE / "documents.jsonl"),
+    SECOND: (HERE / "questions_second.jsonl", HERE / "documents_second.jsonl"),
+}
 
 Place = tuple[str, str]  # a package and a path in it
 CURLY = str.maketrans("", "", "“”„‘’«»¶")  # what SQuAD's normalization leaves
@@ -22,14 +26,15 @@ CURLY = str.maketrans("", "", "“”„‘’«»¶")  # what SQuAD's normaliza
 class Question:
     """A question with what a right answer holds: of each part, one of its short answers.
 
-    `sentence` is a quote of the document at `place` that answers it.  An unanswerable question has none of these.
+    Each of `sentences` is a quote of the document at `place` that answers it, in whole or in part.  An unanswerable
+    question has none of these.
     """
 
     kind: str
     text: str
     place: Place | None = None
     parts: tuple[tuple[str, ...], ...] = ()
-    sentence: str = ""
+    sentences: tuple[str, ...] = ()
 
     @property
     def answerable(self) -> bool:
@@ -50,34 +55,37 @@ def holds(text: str, words: str) -> bool:
     return wanted in given
 
 
-def read_questions() -> list[Question]:
-    return [_question(json.loads(line)) for line in QUESTIONS.read_text("utf-8").splitlines()]
+def read_questions(name: str = FIRST) -> list[Question]:
+    """Return the questions of a set."""
+    return [_question(json.loads(line)) for line in SETS[name][0].read_text("utf-8").splitlines()]
 
 
-def read_documents() -> list[Place]:
-    rows = [json.loads(line) for line in DOCUMENTS.read_text("utf-8").splitlines()]
+def read_documents(name: str = FIRST) -> list[Place]:
+    """Return where the documents of a set are in their packages."""
+    rows = [json.loads(line) for line in SETS[name][1].read_text("utf-8").splitlines()]
     return [(row["package"], row["document"]) for row in rows]
 
 
 def check(questions: Sequence[Question], copies: Mapping[Place, Path]) -> None:
-    """Raise an error that names the first question whose sentence or short answers its document does not hold."""
+    """Raise an error that names the first question whose sentences or short answers its document does not hold."""
     texts: dict[Place, str] = {}
     for question in questions:
         if question.place is None:
             continue
         if question.place not in copies:
-            raise AppError(f"{question.text!r} is asked of {question.place}, which {DOCUMENTS.name} does not list")
+            raise AppError(f"{question.text!r} is asked of {question.place}, which is not in the list of documents")
         if question.place not in texts:
             texts[question.place] = " ".join(read_document(copies[question.place]).text.split())
         text = texts[question.place]
         package, path = question.place
-        if " ".join(question.sentence.split()) not in text:
+        absent = [sentence for sentence in question.sentences if " ".join(sentence.split()) not in text]
+        if absent:
             raise AppError(
-                f"{question.text!r}: its sentence is not in {path} of {package}: correct {QUESTIONS.name}, or fetch"
-                f" the version that it was written from: {question.sentence[:100]!r}"
+                f"{question.text!r}: a sentence is not in {path} of {package}: correct the question, or fetch"
+                f" the version that it was written from: {absent[0][:100]!r}"
             )
         if not question.parts or question.num_found(text) < len(question.parts):
-            raise AppError(f"{question.text!r}: a part has no short answer in {path}: correct {QUESTIONS.name}")
+            raise AppError(f"{question.text!r}: a part has no short answer in {path}: correct the question")
 
 
 def _question(row: Mapping[str, object]) -> Question:
@@ -88,4 +96,6 @@ def _question(row: Mapping[str, object]) -> Question:
     assert isinstance(answer, list)
     parts = answer if isinstance(answer[0], list) else [answer]
     place = (str(row["package"]), str(row["document"]))
-    return Question(kind, text, place, tuple(map(tuple, parts)), str(row["sentence"]))
+    sentence = row["sentence"]
+    sentences = tuple(sentence) if isinstance(sentence, list) else (str(sentence),)
+    return Question(kind, text, place, tuple(map(tuple, parts)), sentences)

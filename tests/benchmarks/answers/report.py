@@ -131,7 +131,7 @@ def _answer(one: Asked) -> dict[str, Any]:
         "answerable": question.answerable,
         "document": list(question.place or ()),
         "answer": question.parts,
-        "sentence": question.sentence,
+        "sentences": question.sentences,
         "verdict": one.verdict,
         "right_sentence_first": one.first,
         "text": one.answer.text,
