@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from propcite.attribution.english import content_words, is_question, share_found, tag
+from propcite.attribution.english import content_words, defined_term, is_question, share_found, tag
 from propcite.retrieval.text import Passage
 
 MIN_SHARED = 2  # words of a heading that asks what a question asks; one more where it is no question itself
@@ -82,8 +82,12 @@ def headed(passage: Passage, question: str) -> bool:
     >>> faq = Passage("1", "They should be long.", "Backups › FAQ › How do I choose a strong password?")
     >>> headed(faq, "How should I choose a strong password for backups?"), headed(faq, "How do I choose a disk?")
     (True, False)
+    >>> headed(Passage("1", "A way to mix colours.", "Glossary › Dithering"), "What is dithering?")
+    True
     """
     above, _, heading = passage.title.rpartition(" › ")
+    if above and without_number(heading).casefold() == defined_term(question).casefold():
+        return True
     words, asked = content_words(without_number(heading)), content_words(question)
     least = MIN_SHARED if is_question(heading) or heading.endswith("?") else MIN_SHARED + 1
     if not above or len(words) < least or share_found(words, asked) < SAME_HEADING:

@@ -19,7 +19,7 @@ References to earlier sentences:
 Questions:
     `standalone_question` (a follow-up, completed from each earlier `Exchange`), `question_parts` (the things that one
     question asks), `is_question`, `answer_form` (what answers it: `Form`),
-    `can_answer` (whether a text has what it needs).
+    `can_answer` (whether a text has what it needs), `defined_term` (what it asks to define), `defines`.
 Languages:
     `language_of`, `other_language`.
 """
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from propcite.attribution.english.languages import language_of, other_language
     from propcite.attribution.english.pronouns.antecedent import inserted_spans, with_antecedent, without_brackets
     from propcite.attribution.english.questions.follow_ups import Exchange, standalone_question
-    from propcite.attribution.english.questions.forms import Form, answer_form, can_answer
+    from propcite.attribution.english.questions.forms import Form, answer_form, can_answer, defined_term, defines
     from propcite.attribution.english.questions.parts import is_question, question_parts
     from propcite.attribution.english.words import (
         DAY_NAMES,
@@ -84,7 +84,7 @@ _MODULES = {
     "languages": ("language_of", "other_language"),
     "pronouns.antecedent": ("inserted_spans", "with_antecedent", "without_brackets"),
     "questions.follow_ups": ("Exchange", "standalone_question"),
-    "questions.forms": ("Form", "answer_form", "can_answer"),
+    "questions.forms": ("Form", "answer_form", "can_answer", "defined_term", "defines"),
     "questions.parts": ("is_question", "question_parts"),
     "words": (
         *("DAY_NAMES", "FUNCTION_WORDS", "MONTHS", "MONTH_NAMES", "NUMBER_WORDS", "SCALES", "WORD"),
@@ -119,6 +119,8 @@ __all__ = [
     "content_words",
     "contradiction",
     "deeds",
+    "defined_term",
+    "defines",
     "difference",
     "facts",
     "frame",

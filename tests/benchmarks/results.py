@@ -97,7 +97,7 @@ JOBS = (
         "cite_dev.jsonl.gz",
         {"most": 100, "methods": ["sentence"]},
         ("P@1", "R@5", "RR"),
-        Contest("P@1", ("sentences ranked: propcite-minilm",)),
+        Contest("P@1", ("sentences ranked: propcite-minilm",), beside=("sentences ranked: bm25",)),
         "sentences ranked",
     ),
     Job(

@@ -16,7 +16,7 @@ from propcite.app.answering.naming import (
     tells_of_another,
     without_number,
 )
-from propcite.attribution.english import can_answer
+from propcite.attribution.english import can_answer, defined_term, defines
 from propcite.attribution.questions.reader import QuestionReader, Reading, Text, grouped
 from propcite.retrieval.retriever import Retriever
 from propcite.retrieval.text import Granularity, Passage, Span
@@ -30,6 +30,7 @@ MAX_REFERENCE = 14  # words of a sentence that only refers to another place
 _DEFAULT = re.compile(r"\bdefaults?\b", re.IGNORECASE)
 _STATES_DEFAULT = re.compile(r"\bdefaults?(?:\s+value)?(?::|\s+(?:is|to)\b)", re.IGNORECASE)
 _UNDERLINED = re.compile(r"[=~#*_-]{4,}\s*$")  # a title
+_FOOTNOTE = re.compile(r"[⁰¹²³⁴-⁹]+\s*\w|\d{1,3}[A-Z][a-z]+\s")
 _REFERS = re.compile(r"[\W_]*(?:see|refer to|cf\.)\s", re.IGNORECASE)  # to another place
 
 
@@ -159,12 +160,15 @@ def _found(
 def _below_its_heading(question: str, candidate: Candidate, defaults: Collection[str]) -> Candidate:
     """Return a candidate, likely where it is the first sentence below a heading that asks the question.
 
-    So is one that states a default, in the passages whose default the question asks for.
+    So is one that states a default, in the passages whose default the question asks for, and one that defines the
+    term that it asks to define.
     """
     above = candidate.passage.sentences[: candidate.number]
     is_first = bool(above) and all(sentence.is_heading for sentence in above)
-    answers = (is_first and headed(candidate.passage, question)) or (
-        candidate.passage.id in defaults and _STATES_DEFAULT.search(candidate.text) is not None
+    answers = (
+        (is_first and headed(candidate.passage, question))
+        or (candidate.passage.id in defaults and _STATES_DEFAULT.search(candidate.text) is not None)
+        or ((term := defined_term(question)) != "" and defines(term, candidate.text))
     )
     return replace(candidate, probability=max(candidate.probability, BELOW_ITS_HEADING)) if answers else candidate
 
@@ -191,7 +195,7 @@ def _cannot_answer(text: str) -> bool:
     names_columns = " | " in text and not any(c.isdecimal() for c in text)
     is_title = _UNDERLINED.search(text) is not None
     no_statement = words.endswith("?") or refers_elsewhere(text) or not any(map(str.isalnum, words))
-    return is_title or names_columns or no_statement
+    return is_title or names_columns or no_statement or _FOOTNOTE.match(text.lstrip()) is not None
 
 
 def refers_elsewhere(text: str) -> bool:

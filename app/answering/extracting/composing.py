@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 
 from propcite.app.answering.extracting.candidates import Candidate, refers_elsewhere
+from propcite.app.answering.naming import without_number
 from propcite.attribution.english import Form, answer_form, can_answer
 from propcite.retrieval.text import Passage
 
@@ -13,8 +14,11 @@ DIRECT_FROM = 0.5  # probability from which an answer begins with the words that
 MAX_DIRECT = 12  # words
 MAX_DIRECT_SHARE = 0.6  # of the sentence's words; more would only repeat it
 MAX_ITEMS = 8  # of a list that a chosen lead opens
+MAX_FRAGMENT = 3  # words of a sentence that says nothing without its heading
 
 _ITEM = re.compile(r"\s*(?:[-*+•‣▪◦●○■□–—·►✓✔]|\(?\d{1,3}[.)]|\(?[a-z][.)])\s+", re.IGNORECASE)
+_CAPTION = re.compile(r"(?:table|figure|listing|example)\s+\d", re.IGNORECASE)
+_SIGNATURE = re.compile(r"[\[<|=]")  # in what follows the name of a setting
 _RULE = re.compile(r"[=~#*_+-]{4,}")  # below a title or between parts of a text
 _ROW = re.compile(r",\s|\band\b")
 _ENDS = re.compile(r"[.:!?…。！？][\"”’»)\]]*(?:\[\d+\])*$")
@@ -80,7 +84,8 @@ def _standing_alone(passage: Passage, number: int) -> set[int]:
     if whole := _list_of(passage, number):
         needed.update(whole if number == whole[0] else whole[:1])
     elif text.endswith(":") and number + 1 < len(passage.sentences):
-        needed.add(number + 1)
+        if not _CAPTION.match(_sentence(passage, number + 1)):
+            needed.add(number + 1)
     elif _REFERS_BACK.match(text) and number and not passage.sentences[number - 1].is_heading:
         before = _sentence(passage, number - 1)
         if any(map(str.isalpha, before)) and not refers_elsewhere(before):
@@ -122,10 +127,20 @@ def _written(passage: Passage, numbers: Sequence[int]) -> str:
         mark = _ITEM.match(words)
         is_item = len(numbers) > 1 and mark is not None
         bare = _closed(words[mark.end() :] if mark else words)
+        is_fragment = not is_item and not words.endswith(":") and len(words.split()) <= MAX_FRAGMENT
+        if is_fragment and (heading := _heading(passage)):
+            bare = f"{heading}: {bare}"
         separator = "\n" if is_item or was_item else " "
         text = f"{text}{separator if text else ''}{'- ' if is_item else ''}{bare}"
         was_item = is_item
     return text
+
+
+def _heading(passage: Passage) -> str:
+    """Return the heading that a passage lies under, of a setting its name alone; empty if there is none."""
+    above, _, heading = passage.title.rpartition(" › ")
+    words = without_number(heading) if above else ""
+    return words.split()[0] if _SIGNATURE.search(words) else words
 
 
 def _closed(sentence: str) -> str:

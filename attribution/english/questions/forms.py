@@ -38,8 +38,13 @@ _DESCRIBED = re.compile(
     r"procedure|process|significance|importance|definition|function|task|job|plot|story)\b",
     re.IGNORECASE,
 )
-# "What is suEXEC?", "What is an escrow account?"
-_DEFINITION = re.compile(r"what\s+(?:is|was)\s+(?:an?\s+)?[\w.'’+#-]+(?:\s+[\w.'’+#-]+)?\W*$", re.IGNORECASE)
+# "What is suEXEC?", "What's an escrow account?"
+_DEFINITION = re.compile(
+    r"what(?:['’]s|\s+(?:is|was))\s+(?:an?\s+)?(?P<term>[\w.'’+#-]+(?:\s+[\w.'’+#-]+)?)\W*$", re.IGNORECASE
+)
+_DEFINES = (
+    r"(?:\s*\([^)]*\))?\s+(?:(?:is|are|was|were)\s+(?:an?|the|any|one|some)|means|denotes|(?:refers|stands)\s+\w+)\b"
+)
 _SEVERAL = re.compile(
     rf"(?:what|which|who)\s+(?:are|were)\b|(?:which|what)\s+(?:[\w-]+\s+){{0,2}}?(?!\w+(?:ss|us|is)\b)\w{{2,}}s\s+"
     rf"(?:{_HELPS}|\w+ed|exist)\b|what\s+(?:can|could|may|might)\s+(?:cause|lead|go)\b",
@@ -98,6 +103,26 @@ def answer_form(question: str) -> Form:
     if _EXPLANATION.match(asked) or _DESCRIBED.match(asked) or _DEFINITION.match(asked):
         return Form.EXPLANATION
     return Form.SEVERAL if _SEVERAL.match(asked) else Form.DETAIL
+
+
+def defined_term(question: str) -> str:
+    """Return the one or two words that a question asks to define; empty where it asks for something else.
+
+    >>> defined_term("What is an escrow account?"), defined_term("What's dithering?"), defined_term("What is it for?")
+    ('escrow account', 'dithering', '')
+    """
+    opening = _WORD.search(question)
+    match = _DEFINITION.match(question, opening.start()) if opening else None
+    return match["term"] if match and not _EXPLANATION.match(question, match.start()) else ""
+
+
+def defines(term: str, sentence: str) -> bool:
+    """Return whether a sentence begins by saying what a term is.
+
+    >>> defines("sluice", "A sluice is a gate for water."), defines("sluice", "A sluice is shut at night.")
+    (True, False)
+    """
+    return re.match(rf"\W*(?:(?:an?|the)\s+)?{re.escape(term)}{_DEFINES}", sentence, re.IGNORECASE) is not None
 
 
 def can_answer(question: str, text: str) -> bool:

@@ -114,6 +114,13 @@ def test_a_question_for_several_things_gets_the_whole_list() -> None:
     assert compose([candidate(passage, steel)], naming=False) == "It has two kinds of gates:\n- Barriers, of steel."
 
 
+def test_a_fragment_comes_with_its_heading() -> None:
+    passage = passage_from_text("p", "How long it waits. Default: 300", "Settings › GateDelay [minutes] [flags]", "d")
+    assert compose([candidate(passage, 1)], naming=False) == "GateDelay: Default: 300."
+    hours = passage_from_text("p", "9 to 17", "Museum › 2. Opening hours", "d")
+    assert compose([candidate(hours, 0)], naming=False) == "Opening hours: 9 to 17."
+
+
 def test_what_only_refers_elsewhere_comes_with_no_sentence() -> None:
     passage = passage_from_text("p", "See the entry on gates. It is off by default.\n=====\nMore is on.", "", "d")
     assert compose([candidate(passage, 1)], naming=False) == "It is off by default."
@@ -124,6 +131,8 @@ def test_a_sentence_that_opens_an_example_comes_with_it() -> None:
         "p", "The gate is closed like this:\n\n    gate close --now\n\nIt takes an hour.", "", "d"
     )
     assert compose([candidate(passage, 0)], naming=False) == "The gate is closed like this: gate close --now."
+    table = passage_from_text("t", "These are its gates:\n\nTable 2.1. Gates\n\nNorth | oak", "Old gates › Kinds", "d")
+    assert compose([candidate(table, 0)], naming=False) == "These are its gates:"
 
 
 def test_only_sentences_that_answer_are_chosen() -> None:
