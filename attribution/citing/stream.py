@@ -99,6 +99,10 @@ class StreamCiter:
             return CitedAnswer(text, sentences, self._question, models=self._tools.models)
         return self.opened().answer(text, sentences)
 
+    def whole(self) -> Future[CitedAnswer]:
+        """Return the coming answer, which the stream's thread puts together: it may have a network read it."""
+        return self._submit(lambda: self.so_far)
+
     @property
     def spent(self) -> dict[str, float]:
         """Return the milliseconds of each step so far; empty before the passages are encoded."""
@@ -281,7 +285,7 @@ async def _async_events(citer: StreamCiter, pieces: AsyncIterable[str | None]) -
             if coming and coming.done():
                 coming = None if coming.result() is END else asyncio.ensure_future(anext(source, END))
         await asyncio.to_thread(citer.opened)
-        yield AnswerDone(citer.so_far)
+        yield AnswerDone(await asyncio.wrap_future(citer.whole()))
     finally:
         await _stop(citer, coming, source)
 

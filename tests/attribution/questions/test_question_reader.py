@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
+import threading
+from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
 
 from propcite.attribution.citations import Label
 from propcite.attribution.errors import AttributionError
+from propcite.attribution.events import AnswerDone
 from propcite.attribution.propcite import PropCite
 from propcite.attribution.question_parts import Answered
-from propcite.attribution.questions.reader import MAX_WORDS, QuestionReader, Text, grouped
+from propcite.attribution.questions.reader import MAX_WORDS, QuestionReader, Reading, Text, grouped
 from propcite.attribution.questions.relevance import answered_parts, unanswered
 from propcite.retrieval.encoding.encoder import Encoder
 from propcite.retrieval.sentences import split_sentences
@@ -149,6 +154,27 @@ def test_cited_answers_say_whether_they_answer_and_only_where_a_question_is_know
     assert cited.answered is Answered.YES
     silent = PropCite(encoder, judge=None, question_reader=None)
     assert silent.cite("It has fourteen gates.", [BARRIER], question="How many gates does it have?").parts == ()
+
+
+def test_an_asyncio_stream_reads_the_question_beside_its_loop(encoder: Encoder) -> None:
+    class Watched(QuestionReader):
+        threads: ClassVar[list[threading.Thread]] = []
+
+        def read(self, pairs: Sequence[tuple[str, Text]]) -> list[Reading]:
+            self.threads.append(threading.current_thread())
+            return super().read(pairs)
+
+    async def words() -> AsyncIterator[str]:
+        yield "It has fourteen gates of steel."
+
+    async def answered() -> list[Answered | None]:
+        stream = propcite.astream(words(), [BARRIER], question="How many gates does the barrier have?")
+        return [event.answer.answered async for event in stream if isinstance(event, AnswerDone)]
+
+    propcite = PropCite(encoder, judge=None, question_reader=Watched())
+    assert asyncio.run(answered()) == [Answered.YES]
+    assert Watched.threads
+    assert threading.current_thread() not in Watched.threads
 
 
 def test_words_without_a_verb_are_judged_as_the_answer_to_the_question() -> None:
