@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import streamlit as st
 
@@ -19,20 +19,44 @@ IN_THEIR_WORDS = "Answer in the words of the sources"
 NONE_YET = "There are no documents to ask yet: load the demo, or add your own in the Library."
 
 
+@dataclass(slots=True)
+class _Failed:
+    """A question that was given back, and what was open when its reason was shown first."""
+
+    question: str
+    reason: str
+    without_model: Question | None
+    shown_at: str = ""
+
+
 def give_back(question: str, reason: str, without_model: Question | None = None) -> None:
     """Put the question back into its box in the next run, with the reason above it.
 
     `without_model` is a question that failed because of the language model: a button then asks it without.
     """
-    st.session_state["failed"] = (question, reason, without_model)
+    st.session_state["failed"] = _Failed(question, reason, without_model)
 
 
-def show() -> None:
-    """Show the reason of a question that was given back, if one was."""
-    failed = st.session_state.pop("failed", None)
+def forget() -> None:
+    """Leave the reason out from the next run on, because something else was asked."""
+    st.session_state.pop("failed", None)
+
+
+def show(opened: str) -> None:
+    """Show the reason of a question that was given back, until something else is asked or opened.
+
+    `opened` names what is open: an answer and a collection.  The question is put into its box once.
+    """
+    failed: _Failed | None = st.session_state.get("failed")
     if not failed:
         return
-    st.session_state["question"], reason, without_model = failed
+    if not failed.shown_at:
+        st.session_state["question"] = failed.question
+        failed.shown_at = opened
+    if failed.shown_at != opened:
+        forget()
+        return
+    reason, without_model = failed.reason, failed.without_model
     st.error(plain(reason), icon=":material/error:")
     if without_model:
         st.button(

@@ -52,7 +52,7 @@ def show() -> None:
     if (answer or running) and not stays:
         turns.start_conversation()
         answer = running = None
-    errors.show()
+    errors.show(f"{answer.id if answer else ''} {collection.name if collection else ''}")
     arriving.show(collection)
     page, question = question_box.place(answer, collection)
     documents, problem = errors.documents_of(collection)
@@ -70,6 +70,7 @@ def show() -> None:
             errors.give_back(question.text, reason)
             st.rerun()
         elif collection:
+            errors.forget()
             writing.begin(collection, question, documents)
     errors.remember(collection)
 
