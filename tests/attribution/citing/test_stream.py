@@ -168,8 +168,18 @@ def test_odd_answers(propcite: PropCite, text: str) -> None:
 # Interruptions
 
 
+EARLIER: set[threading.Thread] = set()  # what tests before this one left running, such as an answer of the page
+
+
+@pytest.fixture(autouse=True)
+def earlier() -> None:
+    EARLIER.clear()
+    EARLIER.update(threading.enumerate())
+
+
 def running() -> list[str]:
-    return [t.name for t in threading.enumerate() if t.name.startswith("propcite-stream")]
+    """Name the streams' threads that a test has started."""
+    return [t.name for t in threading.enumerate() if t.name.startswith("propcite-stream") and t not in EARLIER]
 
 
 def endless(closed: list[bool]) -> Iterator[str]:
