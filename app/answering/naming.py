@@ -84,9 +84,11 @@ def headed(passage: Passage, question: str) -> bool:
     (True, False)
     >>> headed(Passage("1", "A way to mix colours.", "Glossary › Dithering"), "What is dithering?")
     True
+    >>> headed(Passage("1", "They are heavy.", "Gates › ***"), "How heavy are they?")
+    False
     """
     above, _, heading = passage.title.rpartition(" › ")
-    if above and without_number(heading).casefold() == defined_term(question).casefold():
+    if above and (term := defined_term(question)) and without_number(heading).casefold() == term.casefold():
         return True
     words, asked = content_words(without_number(heading)), content_words(question)
     least = MIN_SHARED if is_question(heading) or heading.endswith("?") else MIN_SHARED + 1

@@ -6,6 +6,7 @@ import io
 import zipfile
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from threading import Event
 from typing import Any
 
@@ -17,6 +18,7 @@ from serving import running_server, wait_until
 
 from propcite.app.errors import BusyError
 from propcite.app.parts import Parts
+from propcite.app.processes import HelperProcess
 from propcite.app.viewing import page_images
 from propcite.app.viewing.page_images import MAX_WAITING, PageImages
 from propcite.app.viewing.rendering import RenderRequest
@@ -76,15 +78,20 @@ def test_a_flood_of_views_holds_up_nothing_else(
 
 def test_few_wait_for_the_process_that_draws() -> None:
     """Each that waits holds a thread, of which the page has few."""
-    images, released = PageImages(), Event()
+    released = Event()
 
-    def request(*_: object) -> str:
-        released.wait(60)
-        return ""
+    class Busy(HelperProcess):
+        """A process that answers once it is released."""
 
-    images._process.request = request  # type: ignore[method-assign]
+        def request(self, *_: object) -> str:
+            released.wait(60)
+            return ""
+
+    images = PageImages()
+    images._process = Busy("propcite.app.viewing.process")
+    asked = RenderRequest(Path("a.md"), "a.md", "markdown")
     with ThreadPoolExecutor(MAX_WAITING + 5) as pool:
-        views = [pool.submit(images.html, RenderRequest(None, "a.md", "markdown")) for _ in range(MAX_WAITING + 5)]  # type: ignore[arg-type]
+        views = [pool.submit(images.html, asked) for _ in range(MAX_WAITING + 5)]
         wait_until(lambda: sum(view.done() for view in views) == 5, "too many wait")
         released.set()
         refused = [view for view in views if view.exception()]

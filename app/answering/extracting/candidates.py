@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from propcite.app.answering.naming import (
@@ -24,12 +24,13 @@ from propcite.retrieval.text import Granularity, Passage, Span
 MAX_READ = 4  # parts of passages, the most similar to a question, that are read beside it
 MAX_READ_EACH = 3  # where several questions are asked at once
 UNFIT = 0.5  # factor for a sentence about something else than the question names, or without what it asks for
-BELOW_ITS_HEADING = 0.6  # probability, at least, of the first sentence below a heading that asks the question
+RAISED_TO = 0.6  # probability, at least, of a sentence whose place or form shows that it answers
 MAX_REFERENCE = 14  # words of a sentence that only refers to another place
 
 _DEFAULT = re.compile(r"\bdefaults?\b", re.IGNORECASE)
 _STATES_DEFAULT = re.compile(r"\bdefaults?(?:\s+value)?(?::|\s+(?:is|to)\b)", re.IGNORECASE)
 _UNDERLINED = re.compile(r"[=~#*_-]{4,}\s*$")  # a title
+# "¹This is", "12Debian": the number of a footnote is written without a space.
 _FOOTNOTE = re.compile(r"[⁰¹²³⁴-⁹]+\s*\w|\d{1,3}[A-Z][a-z]+\s")
 _REFERS = re.compile(r"[\W_]*(?:see|refer to|cf\.)\s", re.IGNORECASE)  # to another place
 
@@ -150,27 +151,29 @@ def _found(
         else c
         for c in candidates
     )
-    defaults = {id_ for id_, own in described.items() if own} if _DEFAULT.search(question) else set()
+    asks_default = _DEFAULT.search(question) is not None
+    term = defined_term(question)
     missing = tuple(name for name in names if name not in known)
     titles = {_bare(title) for passage in passages for title in passage.title.split(" › ")}
-    able = [_below_its_heading(question, c, defaults) for c in weighed if _bare(c.text) not in titles]
-    return Found(question, tuple(sorted(able, key=lambda c: -c.probability)), missing)
-
-
-def _below_its_heading(question: str, candidate: Candidate, defaults: Collection[str]) -> Candidate:
-    """Return a candidate, likely where it is the first sentence below a heading that asks the question.
-
-    So is one that states a default, in the passages whose default the question asks for, and one that defines the
-    term that it asks to define.
-    """
-    above = candidate.passage.sentences[: candidate.number]
-    is_first = bool(above) and all(sentence.is_heading for sentence in above)
-    answers = (
-        (is_first and headed(candidate.passage, question))
-        or (candidate.passage.id in defaults and _STATES_DEFAULT.search(candidate.text) is not None)
-        or ((term := defined_term(question)) != "" and defines(term, candidate.text))
+    able = (c for c in weighed if _bare(c.text) not in titles)
+    raised = (
+        replace(c, probability=RAISED_TO)
+        if c.probability < RAISED_TO
+        and (
+            _is_first_below(question, c)
+            or (asks_default and described[c.passage.id] and _STATES_DEFAULT.search(c.text))
+            or (term and defines(term, c.text))
+        )
+        else c
+        for c in able
     )
-    return replace(candidate, probability=max(candidate.probability, BELOW_ITS_HEADING)) if answers else candidate
+    return Found(question, tuple(sorted(raised, key=lambda c: -c.probability)), missing)
+
+
+def _is_first_below(question: str, candidate: Candidate) -> bool:
+    """Return whether a candidate is the first sentence below a heading that asks the question."""
+    above = candidate.passage.sentences[: candidate.number]
+    return bool(above) and all(sentence.is_heading for sentence in above) and headed(candidate.passage, question)
 
 
 def _bare(text: str) -> str:

@@ -83,9 +83,8 @@ def _standing_alone(passage: Passage, number: int) -> set[int]:
     needed, text = {number}, _sentence(passage, number)
     if whole := _list_of(passage, number):
         needed.update(whole if number == whole[0] else whole[:1])
-    elif text.endswith(":") and number + 1 < len(passage.sentences):
-        if not _CAPTION.match(_sentence(passage, number + 1)):
-            needed.add(number + 1)
+    elif _opens_example(passage, number):
+        needed.add(number + 1)
     elif _REFERS_BACK.match(text) and number and not passage.sentences[number - 1].is_heading:
         before = _sentence(passage, number - 1)
         if any(map(str.isalpha, before)) and not refers_elsewhere(before):
@@ -111,6 +110,13 @@ def _list_of(passage: Passage, number: int) -> list[int]:
 
 def _opens_another(text: str) -> bool:
     return text.endswith(":") and not _ITEM.match(text)
+
+
+def _opens_example(passage: Passage, number: int) -> bool:
+    """Return whether a sentence says nothing without the next one, such as "Close it like this:"."""
+    if number + 1 == len(passage.sentences) or not _sentence(passage, number).endswith(":"):
+        return False
+    return not _CAPTION.match(_sentence(passage, number + 1))
 
 
 def _sentence(passage: Passage, number: int) -> str:
