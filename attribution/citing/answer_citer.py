@@ -18,7 +18,7 @@ from propcite.attribution.citing.splitting import SplitSentence, with_question
 from propcite.attribution.citing.tools import Source, Tools
 from propcite.attribution.english import other_language, without_brackets
 from propcite.attribution.question_parts import QuestionPart
-from propcite.attribution.questions.relevance import answered_parts
+from propcite.attribution.questions.relevance import AnswerReading
 from propcite.retrieval.alignment import NEAREST
 from propcite.retrieval.interrupting import check_interrupt
 from propcite.retrieval.retriever import Retriever
@@ -39,6 +39,7 @@ class AnswerCiter:
     collection: Retriever | None
     timer: Timer
     question: str = ""
+    reading: AnswerReading | None = None
     _numbers: dict[str, int] = field(default_factory=dict)
 
     @classmethod
@@ -53,7 +54,9 @@ class AnswerCiter:
         with timer("encode passages"):
             retriever = tools.retriever(source, whole.alignment if whole else None)
         retriever, whole = (one and replace(one, about=question) for one in (retriever, whole))
-        return cls(tools, retriever, whole, timer, question)
+        reader = tools.question_reader
+        reading = AnswerReading(reader, question) if reader and question.strip() else None
+        return cls(tools, retriever, whole, timer, question, reading)
 
     def cite(self, sentences: Sequence[SplitSentence]) -> list[CitedSentence]:
         """Cite the next sentences of the answer; their markers continue those of earlier sentences."""
@@ -139,10 +142,10 @@ class AnswerCiter:
 
     def _parts(self, text: str, sentences: Sequence[CitedSentence]) -> tuple[QuestionPart, ...]:
         """Return what the question asks, and whether these sentences say it; empty where nobody reads questions."""
-        if self.tools.question_reader is None or not self.question.strip():
+        if self.reading is None:
             return ()
         with self.timer("judge"):
-            return answered_parts(self.tools.question_reader, self.question, text, [s.span for s in sentences])
+            return self.reading.parts(text, [s.span for s in sentences])
 
     def _sentence(self, sentence: SplitSentence, propositions: Sequence[CitedProposition]) -> CitedSentence:
         numbered = tuple(self._numbered(p, sentence.span) for p in propositions)

@@ -46,6 +46,7 @@ class StreamCiter:
         self._unmarking = MarkerStripper() if strip_markers else None
         self._waiting: deque[tuple[Span, str]] = deque()  # sentences that have ended: place in the answer, and text
         self._before: deque[str] = deque(maxlen=MAX_CONTEXT)
+        self._spans: list[Span] = []  # of the sentences that were cited
         self._jobs: deque[Future[list[SentenceCited]]] = deque()
         self._thread = ThreadPoolExecutor(1, "propcite-stream")
         self._context = copy_context()  # by it the thread asks for turns, and may be stopped
@@ -101,7 +102,7 @@ class StreamCiter:
 
     def whole(self) -> Future[CitedAnswer]:
         """Return the coming answer, which the stream's thread puts together: it may have a network read it."""
-        return self._submit(lambda: self.so_far)
+        return self._submit(self._whole)
 
     @property
     def spent(self) -> dict[str, float]:
@@ -135,6 +136,11 @@ class StreamCiter:
     def _submit(self, work: Callable[[], Any]) -> Future[Any]:
         return self._thread.submit(self._context.run, work)
 
+    def _submit_more(self, work: Callable[[], object]) -> None:
+        """Queue what a job leaves for later."""
+        with suppress(RuntimeError):  # closed meanwhile
+            self._submit(work)
+
     def _open(self, source: Source, collection: Retriever | None) -> AnswerCiter:
         given = source if isinstance(source, (list, tuple)) else ()  # others may be read only once
         with in_turn(sum(len(p.text) for p in given if isinstance(p, Passage))):
@@ -157,7 +163,22 @@ class StreamCiter:
             sentences = split_sentences(spans, own, contexts, self._tools.splitter)
         with citer.timer("score"):
             encode_claims(self._tools, sentences)
-        return [SentenceCited(s, one.text) for s, one in zip(citer.cite(sentences), sentences, strict=True)]
+        self._spans += spans
+        cited = [SentenceCited(s, one.text) for s, one in zip(citer.cite(sentences), sentences, strict=True)]
+        if citer.reading:
+            self._submit_more(self._read_ahead)
+        return cited
+
+    def _whole(self) -> CitedAnswer:
+        with in_turn(sum(map(len, self._texts))):
+            return self.so_far
+
+    def _read_ahead(self) -> None:
+        """Read the answer so far beside its question, unless a sentence waits to be cited."""
+        reading, text = self.opened().reading, "".join(self._texts)
+        if reading and not self._waiting and not others_wait():
+            with in_turn(len(text)):
+                reading.ahead(text, self._spans)
 
     def _encode_ahead(self, evidence: Iterator[str] | None) -> None:
         """Encode a few sentences of evidence, then queue again, so that a sentence of the answer goes first."""
@@ -168,8 +189,7 @@ class StreamCiter:
         if batch and judge and not others_wait():
             with in_turn(sum(map(len, batch))):
                 judge.encode_evidence(batch)
-            with suppress(RuntimeError):  # closed meanwhile
-                self._submit(lambda: self._encode_ahead(evidence))
+            self._submit_more(lambda: self._encode_ahead(evidence))
 
 
 class CitedStream(Iterator[Event]):

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Sequence
 from pathlib import Path
-from typing import ClassVar
 
 import pytest
 
@@ -26,6 +25,7 @@ BARRIER = (
     "gates. The work cost 212 million euros, a tenth more than Council had set aside. When a flood is expected, the "
     "gates are closed within thirty minutes."
 )
+LONG = " ".join(f"On day {day} of the trial the keepers opened and closed all fourteen gates." for day in range(1, 16))
 LEASE = (
     "The tenant pays the rent on the first day of each month. A deposit of three months' rent is due before the keys "
     "are handed over. Either party may end the lease with a notice of six weeks. Dogs are allowed, no others."
@@ -156,14 +156,25 @@ def test_cited_answers_say_whether_they_answer_and_only_where_a_question_is_know
     assert silent.cite("It has fourteen gates.", [BARRIER], question="How many gates does it have?").parts == ()
 
 
+class Watched(QuestionReader):
+    """A reader that remembers what it read, and in which threads."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.read_texts: list[list[str]] = []
+        self.threads: set[threading.Thread] = set()
+        self.has_read = threading.Event()
+
+    def read(self, pairs: Sequence[tuple[str, Text]]) -> list[Reading]:
+        self.threads.add(threading.current_thread())
+        self.read_texts += [[span.of(text.text).strip() for span in text.sentences] for _, text in pairs]
+        readings = super().read(pairs)
+        if pairs:
+            self.has_read.set()
+        return readings
+
+
 def test_an_asyncio_stream_reads_the_question_beside_its_loop(encoder: Encoder) -> None:
-    class Watched(QuestionReader):
-        threads: ClassVar[list[threading.Thread]] = []
-
-        def read(self, pairs: Sequence[tuple[str, Text]]) -> list[Reading]:
-            self.threads.append(threading.current_thread())
-            return super().read(pairs)
-
     async def words() -> AsyncIterator[str]:
         yield "It has fourteen gates of steel."
 
@@ -171,10 +182,31 @@ def test_an_asyncio_stream_reads_the_question_beside_its_loop(encoder: Encoder) 
         stream = propcite.astream(words(), [BARRIER], question="How many gates does the barrier have?")
         return [event.answer.answered async for event in stream if isinstance(event, AnswerDone)]
 
-    propcite = PropCite(encoder, judge=None, question_reader=Watched())
+    reader = Watched()
+    propcite = PropCite(encoder, judge=None, question_reader=reader)
     assert asyncio.run(answered()) == [Answered.YES]
-    assert Watched.threads
-    assert threading.current_thread() not in Watched.threads
+    assert reader.threads
+    assert threading.current_thread() not in reader.threads
+
+
+def test_a_long_answer_is_read_while_it_is_written(encoder: Encoder) -> None:
+    """The parts that no later sentence changes are read before the end, and none is read twice."""
+    sentences = split_sentences(LONG)
+    question, reader = "How many gates does the barrier have?", Watched()
+    propcite = PropCite(encoder, judge=None, question_reader=reader)
+
+    def pieces() -> Iterator[str]:
+        for span in sentences[:-1]:
+            yield span.of(LONG)
+        assert reader.has_read.wait(60)
+        yield sentences[-1].of(LONG)
+
+    *_, done = propcite.stream(pieces(), [BARRIER], question=question)
+    assert isinstance(done, AnswerDone)
+    once = sorted(text for group in reader.read_texts for text in group)
+    assert once == sorted(span.of(LONG).strip() for span in sentences)
+    whole = propcite.cite(LONG, [BARRIER], question=question)
+    assert [(p.answered, p.span) for p in done.answer.parts] == [(p.answered, p.span) for p in whole.parts]
 
 
 def test_words_without_a_verb_are_judged_as_the_answer_to_the_question() -> None:
