@@ -19,7 +19,8 @@ from propcite.attribution.citing.methods import method_of
 from propcite.attribution.citing.repair import repair
 from propcite.attribution.citing.repaired import Repaired
 from propcite.attribution.citing.splitting import answer_text, split_answer
-from propcite.attribution.citing.stream import AsyncCitedStream, CitedStream, StreamCiter
+from propcite.attribution.citing.stream import AsyncCitedStream, CitedStream
+from propcite.attribution.citing.stream_citer import StreamCiter
 from propcite.attribution.citing.tools import Source, Tools
 from propcite.attribution.errors import AttributionError
 from propcite.attribution.judges import Judge

@@ -21,7 +21,7 @@ from dataclasses import replace
 from propcite.app.demo import ANSWERS, DOCUMENTS
 from propcite.app.ingest.readers import read_document
 from propcite.attribution import AnswerDone, PropCite, SentenceCited, TextDelta
-from propcite.attribution.citing.stream import StreamCiter
+from propcite.attribution.citing.stream_citer import StreamCiter
 from propcite.attribution.prose.sentences import sentences_of
 from propcite.retrieval.retriever import Retriever
 from propcite.retrieval.splitter import PassageSplitter
