@@ -34,6 +34,7 @@ def train_questions(
     out: Path,
     work: Path,
     *,
+    start: Path | None = None,
     device: str = "",
     resume: bool,
     note: Callable[[str], None],
@@ -48,7 +49,7 @@ def train_questions(
     note(f"{len(examples)} questions")
     with counting(recipe.steps, "training") as advance:
         return train(
-            examples, out, work, recipe, device=device,
+            examples, out, work, recipe, start=start, device=device,
             resume=resume, note=note, progress=lambda step, loss: advance(f"step {step}, loss {loss:.2f}"),
         )  # fmt: skip
 

@@ -58,14 +58,8 @@ def load(
 
 @lru_cache(maxsize=1)
 def _load(file: Path, digest: str, folder: Path, device: str, precision: str) -> LoadedReader:
-    from safetensors import safe_open
-
     base = reader_files.load(folder, device, precision)
-    with safe_open(str(file), "pt") as opened:
-        metadata = opened.metadata() or {}
-        tensors = {name: opened.get_tensor(name).float() for name in opened.keys()}  # noqa: SIM118 - no mapping
-    if metadata.get("base") != weights_of(base.about):
-        raise ValueError("it was trained over another reader")
+    tensors, about = _stored(file, base.about)
     own = {name for name in tensors if name.startswith(LAYERS)}
     network = over(base, {name.removeprefix(LAYERS): tensors.pop(name) for name in own})
     like = base.network.piece.weight
@@ -73,9 +67,20 @@ def _load(file: Path, digest: str, folder: Path, device: str, precision: str) ->
     if unknown or any(not name.startswith("reader.") for name in missing):
         raise ValueError(f"it does not fit: {[*unknown, *missing][0]}")
     network = network.to(like.device, like.dtype).eval().requires_grad_(False)
-    about = json.loads(metadata.get("about", "{}"))
     name = f"{file.stem}@{digest[:12]}"
     return LoadedReader(network, base.tokenizer, base.lock, name, about)
+
+
+def _stored(file: Path, base: Mapping[str, Any]) -> tuple[dict[str, Tensor], dict[str, Any]]:
+    """Return the tensors of a file and its description; ValueError if it was trained over another reader."""
+    from safetensors import safe_open
+
+    with safe_open(str(file), "pt") as opened:
+        metadata = opened.metadata() or {}
+        tensors = {name: opened.get_tensor(name).float() for name in opened.keys()}  # noqa: SIM118 - no mapping
+    if metadata.get("base") != weights_of(base):
+        raise ValueError("it was trained over another reader")
+    return tensors, json.loads(metadata.get("about", "{}"))
 
 
 def over(reader: reader_files.LoadedReader, changes: Mapping[str, Tensor]) -> QuestionNetwork:
@@ -133,6 +138,22 @@ def describe(file: Path, more: Mapping[str, Any]) -> None:
     metadata["about"] = json.dumps({**json.loads(metadata["about"]), **more}, sort_keys=True)
     with atomic_write(file, AttributionError) as new:
         save_file(tensors, str(new), metadata=metadata)
+
+
+def restore(network: QuestionNetwork, file: Path, base: Mapping[str, Any]) -> None:
+    """Copy what a file holds into a network that is trained over the same reader, with changes of the same rank."""
+    import torch
+
+    try:
+        stored, _ = _stored(file, base)
+        with torch.no_grad():
+            for name, tensor in learned(network):
+                tensor.copy_(stored[name])
+    except Exception as error:  # each file format has its own kinds
+        reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
+        raise AttributionError(
+            f"cannot begin with {file} ({reason}): name a question reader over the same judge, with the same --rank"
+        ) from error
 
 
 def learned(network: QuestionNetwork) -> Iterator[tuple[str, Tensor]]:

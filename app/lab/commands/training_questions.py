@@ -16,7 +16,7 @@ QuestionRows = Annotated[
         exists=True,
         dir_okay=False,
         metavar="FILES…",
-        help="JSON lines: questions with passages and what answers in them, or with ranked sentences.",
+        help="JSON lines: questions with passages and what answers in them, with ranked sentences, or per passage.",
     ),
 ]
 
@@ -26,6 +26,9 @@ def train_questions(
     files: QuestionRows,
     out: Annotated[Path, typer.Option(help="File for the question reader.")] = Path("questions.safetensors"),
     work: Annotated[Path, typer.Option(help="Folder for checkpoints.")] = Path("questions-work"),
+    start: Annotated[
+        Path | None, typer.Option("--from", exists=True, dir_okay=False, help="A question reader to train further.")
+    ] = None,
     device: Device = "",
     steps: Annotated[int, typer.Option(min=1)] = 1200,
     batch_pieces: Annotated[int, typer.Option(min=256, help="Word pieces per step.")] = 2048,
@@ -40,7 +43,7 @@ def train_questions(
     options = {
         "steps": steps, "batch_pieces": batch_pieces, "learning_rate": learning_rate, "rank": rank, "seed": seed,
     }  # fmt: skip
-    write_json(train(files, out, work, device=device, resume=resume, note=note, **options))
+    write_json(train(files, out, work, start=start, device=device, resume=resume, note=note, **options))
 
 
 @train_cli.command("question-calibration")

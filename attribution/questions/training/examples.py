@@ -24,7 +24,7 @@ class QuestionExample:
     """A question beside the sentences of a text, joined by spaces.
 
     `answering` says per sentence whether it answers, None where that is not known.  `words` is the answer's place in
-    the joined text, where it is known.  `kind` names how the example was made.
+    the joined text, where it is known.  `kind` names how the example was made: those "written" have all of this marked.
     """
 
     question: str
@@ -67,14 +67,17 @@ def read_examples(files: Iterable[Path]) -> Iterator[QuestionExample]:
             except (KeyError, TypeError, ValueError, IndexError) as error:
                 raise AttributionError(
                     f"line {number} of {file} is no question with its passages ({error!r}): "
-                    "give question, passages and answer_sentences, or query, sentences and positive_sentence_ids"
+                    "give question, passages and answer_sentences, query, sentences and positive_sentence_ids, "
+                    "or sentences and questions"
                 ) from error
 
 
 def _examples(row: Mapping[str, Any]) -> Iterator[QuestionExample]:
     if row.get("kind") in ("claim", "proposition"):
         return
-    if "passages" in row:
+    if "questions" in row:
+        yield from _written(row)
+    elif "passages" in row:
         yield from _answerable(row)
     elif "sentences" in row:
         positive = set(row["positive_sentence_ids"])
@@ -102,6 +105,14 @@ def _answerable(row: Mapping[str, Any]) -> Iterator[QuestionExample]:
             continue
         example = _example(row["question"], sentences, answering, {**row, **passage})
         yield replace(example, words=_place(example, answer)) if answer and marked is not None else example
+
+
+def _written(row: Mapping[str, Any]) -> Iterator[QuestionExample]:
+    """Yield an example per question that was written beside a passage."""
+    for asked in row["questions"]:
+        answering = tuple(number in asked["answer_sentences"] for number in range(len(row["sentences"])))
+        example = replace(_example(asked["question"], row["sentences"], answering, row), kind="written")
+        yield replace(example, words=_place(example, asked["answer"])) if asked.get("answer") else example
 
 
 def _example(

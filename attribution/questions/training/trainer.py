@@ -18,7 +18,7 @@ from propcite.attribution.errors import AttributionError
 from propcite.attribution.judges.reader_files import READER
 from propcite.attribution.judges.reader_files import load as load_reader
 from propcite.attribution.judges.training.trainer import batches
-from propcite.attribution.questions.files import learned, over, save
+from propcite.attribution.questions.files import learned, over, restore, save
 from propcite.attribution.questions.network import Logits, QuestionNetwork
 from propcite.attribution.questions.training.examples import QuestionExample, window
 from propcite.attribution.questions.training.making import made
@@ -28,7 +28,7 @@ from propcite.retrieval.training.lowrank import add_low_rank_changes
 
 CHECKPOINT = "questions.pt"
 DRAWN = 300  # examples whose batches are made together
-KINDS = {"asked": 0.56, "alone": 0.11, "other": 0.19, "swapped": 0.14}  # shares of what is drawn
+KINDS = {"asked": 0.3, "written": 0.45, "alone": 0.09, "other": 0.1, "swapped": 0.06}  # shares of what is drawn
 WINDOWS = (40, 60, 75, 90)  # words
 ANSWERING_WEIGHT = 3.0  # of a sentence that answers: most do not
 WORDS_WEIGHT = 0.7  # of the loss of the answer's words
@@ -202,12 +202,16 @@ def train(
     recipe: QuestionRecipe,
     *,
     base: Path = READER,
+    start: Path | None = None,
     device: str = "",
     resume: bool = False,
     note: Callable[[str], None] = lambda _: None,
     progress: Callable[[int, float], None] = lambda *_: None,
 ) -> dict[str, Any]:
-    """Train on the examples and write the question reader to the file `out`; return the description stored with it."""
+    """Train on the examples and write the question reader to the file `out`; return the description stored with it.
+
+    Training begins with the weights of the question reader in `start`, if one is given.
+    """
     if (folder / CHECKPOINT).exists() and not resume:
         raise AttributionError(f"{folder} has an unfinished training: go on with --resume, or give another --work")
     if not {True, False} <= {example.is_answered for example in examples}:
@@ -218,6 +222,8 @@ def train(
     trainer = QuestionTrainer(recipe, examples, network, reader.tokenizer, folder)
     if resume and trainer.resume():
         note(f"going on from step {trainer.step}")
+    elif start is not None:
+        restore(network, start, reader.about)
     trainer.run(progress)
     about = {
         "recipe": asdict(recipe), "examples": trainer.num_examples, "made": datetime.date.today().isoformat(),

@@ -122,6 +122,20 @@ def test_an_interrupted_training_goes_on_where_it_stopped(base: Path, tmp_path: 
     assert all(torch.equal(first[name], second[name]) for name in first)
 
 
+def test_training_goes_on_from_an_earlier_reader(base: Path, tmp_path: Path) -> None:
+    first, again, other = (tmp_path / f"{name}.safetensors" for name in ("first", "again", "other"))
+    examples = EXAMPLES + UNANSWERED
+    train(examples, first, tmp_path / "a", QuestionRecipe(steps=20, rank=2), base=base)
+    still = QuestionRecipe(steps=1, rank=2, learning_rate=0.0)
+    train(examples, again, tmp_path / "b", still, base=base, start=first)
+    train(examples, other, tmp_path / "c", still, base=base)
+    learned, kept, fresh = map(load_file, (first, again, other))
+    assert all(torch.equal(learned[name], kept[name]) for name in learned)
+    assert not all(torch.equal(learned[name], fresh[name]) for name in learned)
+    with pytest.raises(AttributionError, match=r"cannot begin with .*first.safetensors \(.*--rank"):
+        train(examples, other, tmp_path / "d", QuestionRecipe(steps=1, rank=3), base=base, start=first)
+
+
 def test_training_needs_answered_questions_and_others(base: Path, tmp_path: Path) -> None:
     with pytest.raises(AttributionError, match="rows of both kinds"):
         train(EXAMPLES, tmp_path / "q.safetensors", tmp_path, RECIPE, base=base)
@@ -161,6 +175,21 @@ def test_rows_of_three_forms_are_read(tmp_path: Path) -> None:
     )
     assert (unmarked.answering, unmarked.words) == ((False, None), None)
     assert (nothing.is_answered, ranked.answering, text.answering) == (False, (True, False), (None, None))
+
+
+def test_questions_written_beside_a_passage_are_read(tmp_path: Path) -> None:
+    passage = {"title": "Low Quay › Gates", "sentences": ["It is old.", "It has 14 gates.", "Two are shut."]}
+    asked = [
+        {"question": "How many gates?", "answer_sentences": [1], "answer": "14"},
+        {"question": "Which are shut?", "answer_sentences": [1, 2]},
+        {"question": "Who built it?", "answer_sentences": []},
+    ]
+    rows = write(tmp_path / "rows.jsonl", {**passage, "questions": asked})
+    words, both, nothing = read_examples([rows])
+    assert {e.kind for e in (words, both, nothing)} == {"written"}
+    assert (words.answering, words.words and words.words.of(words.text)) == ((False, True, False), "14")
+    assert (both.answering, both.words, both.title) == ((False, True, True), None, "Low Quay › Gates")
+    assert not nothing.is_answered
 
 
 def test_a_row_of_another_form_is_named(tmp_path: Path) -> None:
