@@ -44,6 +44,7 @@ class StreamCiter:
         self._before: deque[str] = deque(maxlen=MAX_CONTEXT)
         self._spans: list[Span] = []  # of the sentences that were cited
         self._jobs: deque[Future[list[SentenceCited]]] = deque()
+        self._has_ended = False
         self._thread = ThreadPoolExecutor(1, "propcite-stream")
         self._context = copy_context()  # by it the thread asks for turns, and may be stopped
         self._opening: Future[AnswerCiter] = self._submit(lambda: self._open(source, collection))
@@ -59,6 +60,7 @@ class StreamCiter:
 
     def finish(self) -> Iterator[Event]:
         """Yield the events of the end of the text; `rest` then cites the sentences that still wait."""
+        self._has_ended = True
         yield from self._add(self._unmarking.finish() if self._unmarking else "")
         for sentence in self._sentences.finish():
             self._put(sentence)
@@ -170,9 +172,9 @@ class StreamCiter:
             return self.so_far
 
     def _read_ahead(self) -> None:
-        """Read the answer so far beside its question, unless a sentence waits to be cited."""
+        """Read the answer so far beside its question, unless a sentence waits to be cited or all is written."""
         reading, text = self.opened().reading, "".join(self._texts)
-        if reading and not self._waiting and not others_wait():
+        if reading and not self._has_ended and not self._waiting and not others_wait():
             with in_turn(len(text)):
                 reading.ahead(text, self._spans)
 

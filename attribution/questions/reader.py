@@ -167,13 +167,13 @@ def _pieces(text: Text) -> Iterator[_Piece]:
         yield _Piece(lead + text.text[start : group[-1].end], len(lead), start, tuple(group))
 
 
-def grouped(text: str, sentences: Sequence[Span]) -> list[list[Span]]:
-    """Group consecutive sentences into parts of at most `MAX_WORDS` words; a longer sentence is a part of its own."""
+def grouped(text: str, sentences: Sequence[Span], max_words: int = MAX_WORDS) -> list[list[Span]]:
+    """Group consecutive sentences into parts of at most so many words; a longer sentence is a part of its own."""
     groups: list[list[Span]] = []
     words = 0
     for span in sentences:
         own = len(span.of(text).split())
-        if not groups or words + own > MAX_WORDS:
+        if not groups or words + own > max_words:
             groups.append([])
             words = 0
         groups[-1].append(span)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from propcite.attribution.english import question_parts
 from propcite.attribution.question_parts import Answered, QuestionPart
@@ -12,6 +12,7 @@ from propcite.retrieval.text import Span
 
 ANSWERED_FROM = 0.4  # probability from which a part of a question is answered
 PARTLY_FROM = 0.3  # and from which it may be
+MAX_WORDS = 40  # of an answer that are read at once: while it is written, all but its last words are read ahead
 
 
 @dataclass(slots=True)
@@ -20,30 +21,31 @@ class AnswerReading:
 
     reader: QuestionReader
     question: str
-    _read: dict[tuple[Span, ...], list[Reading]] = field(default_factory=dict)
+    _read: dict[_Group, list[Reading]] = field(default_factory=dict)
 
     def ahead(self, answer: str, sentences: Sequence[Span]) -> None:
         """Read what is complete of an answer so far."""
-        self._read_parts(answer, grouped(answer, _with_words(answer, sentences))[:-1])
+        self._read_groups(answer, _groups(answer, sentences)[:-1])
 
     def parts(self, answer: str, sentences: Sequence[Span]) -> tuple[QuestionPart, ...]:
         """Return what the question asks, and per part whether these sentences of the answer say it.
 
         Empty for a question without words.
         """
-        spans = _with_words(answer, sentences)
-        groups = grouped(answer, spans)
-        self._read_parts(answer, groups)
+        groups = _groups(answer, sentences)
+        self._read_groups(answer, groups)
+        spans = [span for group in groups for span in group.sentences]
         return tuple(
-            self._part(part, spans, joined([self._read[tuple(group)][number] for group in groups]))
+            self._part(part, spans, joined([self._read[group][number] for group in groups]))
             for number, part in enumerate(question_parts(self.question))
         )
 
-    def _read_parts(self, answer: str, groups: Sequence[Sequence[Span]]) -> None:
-        new = [key for key in map(tuple, groups) if key not in self._read]
+    def _read_groups(self, answer: str, groups: Sequence[_Group]) -> None:
+        new = [group for group in groups if group not in self._read]
         asked = question_parts(self.question)
-        readings = iter(self.reader.read([(part, Text(answer, sentences=key)) for key in new for part in asked]))
-        self._read |= {key: [next(readings) for _ in asked] for key in new}
+        shown = [(part, Text(answer, sentences=group.before + group.sentences)) for group in new for part in asked]
+        readings = iter(self.reader.read(shown))
+        self._read |= {group: [group.own(next(readings)) for _ in asked] for group in new}
 
     def _part(self, part: str, spans: Sequence[Span], reading: Reading) -> QuestionPart:
         likely = [self.reader.calibration.of_answer(reading, sentence) for sentence in reading.sentences]
@@ -68,8 +70,22 @@ def unanswered(question: str) -> tuple[QuestionPart, ...]:
     return tuple(QuestionPart(part, Answered.NO, 0.0) for part in question_parts(question))
 
 
-def _with_words(answer: str, sentences: Sequence[Span]) -> list[Span]:
-    return [span for span in sentences if span.of(answer).strip()]
+@dataclass(frozen=True, slots=True)
+class _Group:
+    """Sentences of an answer that are read together, after the one before, which may name what they speak of."""
+
+    before: tuple[Span, ...]
+    sentences: tuple[Span, ...]
+
+    def own(self, reading: Reading) -> Reading:
+        """Return a reading without the sentence before."""
+        return replace(reading, sentences=reading.sentences[len(self.before) :])
+
+
+def _groups(answer: str, sentences: Sequence[Span]) -> list[_Group]:
+    groups = grouped(answer, [span for span in sentences if span.of(answer).strip()], MAX_WORDS)
+    before = [(), *((group[-1],) for group in groups)]
+    return [_Group(own, tuple(group)) for own, group in zip(before, groups, strict=False)]
 
 
 def _label(probability: float) -> Answered:
