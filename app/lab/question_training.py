@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,12 +16,12 @@ from sklearn.linear_model import LogisticRegression
 from propcite.app.errors import AppError
 from propcite.app.terminal_progress import counting
 from propcite.attribution.questions.reader import Calibration, QuestionReader, Reading, Text
+from propcite.attribution.questions.training.examples import SECTIONS, QuestionExample, read_examples, window
 from propcite.retrieval.retriever import Retriever
 from propcite.retrieval.splitter import passage_from_sentences
 from propcite.retrieval.text import Granularity, Span
 
 if TYPE_CHECKING:
-    from propcite.attribution.questions.training.examples import QuestionExample
     from propcite.retrieval.encoding.base import TextEncoder
 
 MIN_ROWS = 40  # of each kind, right and wrong
@@ -41,7 +43,6 @@ def train_questions(
     **options: Any,
 ) -> dict[str, Any]:
     """Train a question reader on the questions of these files, write it to `out`, and return its description."""
-    from propcite.attribution.questions.training.examples import read_examples
     from propcite.attribution.questions.training.trainer import QuestionRecipe, train
 
     recipe = QuestionRecipe(**options)
@@ -59,7 +60,6 @@ def calibrate_questions(
 ) -> dict[str, Any]:
     """Fit a question reader's probabilities to a sample of held-out questions, store them, and return them."""
     from propcite.attribution.questions.files import describe
-    from propcite.attribution.questions.training.examples import read_examples, window
 
     rng = random.Random(seed)
     examples = [
@@ -68,9 +68,10 @@ def calibrate_questions(
         for example in _sample(list(read_examples([file])), most, rng)
     ]
     network = QuestionReader(reader)
-    found, answer = _found_rows(network, encoder, examples), _answer_rows(network, examples)
+    read = _as_read(examples, _similarities(encoder, examples))
+    found, answer = _found_rows(network, read), _answer_rows(network, examples)
     calibration = Calibration(found=_fitted(found, "sentences"), answer=_fitted(answer, "answers"))
-    words = _words_rows(network, calibration, encoder, examples)
+    words = _words_rows(network, calibration, read)
     calibration = Calibration(calibration.found, calibration.answer, _fitted(words, "words"))
     described = {"calibration": asdict(calibration), "fitted": [len(found), len(answer), len(words)]}
     describe(reader, described)
@@ -78,8 +79,12 @@ def calibrate_questions(
 
 
 def _sample(examples: list[QuestionExample], most: int, rng: random.Random) -> list[QuestionExample]:
-    known = [example for example in examples if None not in example.answering]
-    return rng.sample(known, min(most, len(known)))
+    """Return some of the questions whose answering sentences are known, each with all its texts."""
+    texts: dict[str, list[QuestionExample]] = {}
+    for number, example in enumerate(examples):
+        if None not in example.answering:
+            texts.setdefault(example.group or str(number), []).append(example)
+    return list(chain.from_iterable(rng.sample(list(texts.values()), min(most, len(texts)))))
 
 
 def _read(reader: QuestionReader, examples: Sequence[QuestionExample], *, titled: bool) -> list[Reading]:
@@ -94,21 +99,41 @@ def _text(example: QuestionExample, *, titled: bool) -> Text:
     return Text(example.text, example.title if titled else "", tuple(spans))
 
 
-def _similarities(encoder: TextEncoder, example: QuestionExample) -> list[float]:
-    """Return the similarity of each sentence to the question, as a search finds it."""
-    passage = passage_from_sentences("p", example.sentences, example.title)
-    retriever = replace(Retriever.over(encoder, [passage]), merging=False)
-    hits = retriever.search(example.question, Granularity.SENTENCE, len(example.sentences))
-    scores = [0.0] * len(example.sentences)
-    for hit in hits:
-        scores[next(n for n, s in enumerate(passage.sentences) if s.span.end > hit.spans[0].start)] = hit.score
-    return scores
+def _similarities(encoder: TextEncoder, examples: Sequence[QuestionExample]) -> list[list[float]]:
+    """Return, per example, the similarity of each sentence to the question, as a search finds it."""
+    ids: dict[tuple[str, tuple[str, ...]], str] = {}
+    for example in examples:
+        ids.setdefault((example.title, example.sentences), str(len(ids)))
+    passages = {key: passage_from_sentences(name, key[1], key[0]) for key, name in ids.items()}
+    retriever = replace(Retriever.over(encoder, list(passages.values())), merging=False)
+    found = []
+    for example in examples:
+        passage = passages[example.title, example.sentences]
+        own = retriever.only({passage.id})
+        scores = [0.0] * len(example.sentences)
+        for hit in own.search(example.question, Granularity.SENTENCE, len(scores)):
+            scores[next(n for n, s in enumerate(passage.sentences) if s.span.end > hit.spans[0].start)] = hit.similarity
+        found.append(scores)
+    return found
 
 
-def _found_rows(reader: QuestionReader, encoder: TextEncoder, examples: Sequence[QuestionExample]) -> Rows:
+def _as_read(
+    examples: Sequence[QuestionExample], similarities: Sequence[Sequence[float]]
+) -> list[tuple[QuestionExample, Sequence[float]]]:
+    """Return the examples with their similarities; of a document's sections those that answering reads."""
+    rows = sorted(zip(examples, similarities, strict=True), key=lambda row: -max(row[1], default=0.0))
+    taken: Counter[str] = Counter()
+    kept = []
+    for example, own in rows:
+        taken[example.group] += 1
+        if not example.group or taken[example.group] <= SECTIONS:
+            kept.append((example, own))
+    return kept
+
+
+def _found_rows(reader: QuestionReader, examples: Sequence[tuple[QuestionExample, Sequence[float]]]) -> Rows:
     rows: Rows = []
-    for example, reading in zip(examples, _read(reader, examples, titled=True), strict=True):
-        scores = _similarities(encoder, example)
+    for (example, scores), reading in zip(examples, _read(reader, [e for e, _ in examples], titled=True), strict=True):
         for own, score, answers in zip(reading.sentences, scores, example.answering, strict=True):
             rows.append(((reading.answers, own.answers, score), bool(answers)))
     return rows
@@ -122,13 +147,12 @@ def _answer_rows(reader: QuestionReader, examples: Sequence[QuestionExample]) ->
 
 
 def _words_rows(
-    reader: QuestionReader, calibration: Calibration, encoder: TextEncoder, examples: Sequence[QuestionExample]
+    reader: QuestionReader, calibration: Calibration, examples: Sequence[tuple[QuestionExample, Sequence[float]]]
 ) -> Rows:
     """Return the logit of the likeliest sentence's words, and whether they are the answer."""
     rows: Rows = []
-    known = [example for example in examples if example.words is not None or not example.is_answered]
-    for example, reading in zip(known, _read(reader, known, titled=True), strict=True):
-        scores = _similarities(encoder, example)
+    known = [(e, scores) for e, scores in examples if e.words is not None or not e.is_answered]
+    for (example, scores), reading in zip(known, _read(reader, [e for e, _ in known], titled=True), strict=True):
         likely = [
             calibration.of_found(reading, own, score) for own, score in zip(reading.sentences, scores, strict=True)
         ]

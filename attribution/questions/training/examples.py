@@ -16,6 +16,7 @@ from propcite.retrieval.sentences import split_sentences
 from propcite.retrieval.text import Span
 
 MAX_TEXT = 900  # characters of a text without marked sentences
+SECTIONS = 4  # of a document that are read beside a question, as many as answering reads
 SHOWN = 0.85  # share of the windows of an answered question that show an answer
 
 
@@ -25,6 +26,7 @@ class QuestionExample:
 
     `answering` says per sentence whether it answers, None where that is not known.  `words` is the answer's place in
     the joined text, where it is known.  `kind` names how the example was made: those "written" have all of this marked.
+    Examples of one `group` are the same question beside the sections of one document.
     """
 
     question: str
@@ -34,6 +36,7 @@ class QuestionExample:
     words: Span | None = None
     kind: str = "asked"
     weight: float = 1.0
+    group: str = ""
 
     @property
     def is_answered(self) -> bool:
@@ -75,7 +78,9 @@ def read_examples(files: Iterable[Path]) -> Iterator[QuestionExample]:
 def _examples(row: Mapping[str, Any]) -> Iterator[QuestionExample]:
     if row.get("kind") in ("claim", "proposition"):
         return
-    if "questions" in row:
+    if "sections" in row:
+        yield from _of_document(row)
+    elif "questions" in row:
         yield from _written(row)
     elif "passages" in row:
         yield from _answerable(row)
@@ -113,6 +118,19 @@ def _written(row: Mapping[str, Any]) -> Iterator[QuestionExample]:
         answering = tuple(number in asked["answer_sentences"] for number in range(len(row["sentences"])))
         example = replace(_example(asked["question"], row["sentences"], answering, row), kind="written")
         yield replace(example, words=_place(example, asked["answer"])) if asked.get("answer") else example
+
+
+def _of_document(row: Mapping[str, Any]) -> Iterator[QuestionExample]:
+    """Yield an example per question and section of a document; the words that answer are in the first place marked."""
+    for asked in row["questions"]:
+        places = [tuple(place) for place in asked["answer_sentences"]]
+        for number, section in enumerate(row["sections"]):
+            answering = tuple((number, sentence) in places for sentence in range(len(section["sentences"])))
+            title = " › ".join(filter(None, [row["title"], section["title"]]))
+            example = _example(asked["question"], section["sentences"], answering, {**row, "title": title})
+            example = replace(example, kind="document", group=f"{row['title']}: {asked['question']}")
+            has_words = asked.get("answer") and places[0][0] == number
+            yield replace(example, words=_place(example, asked["answer"])) if has_words else example
 
 
 def _example(

@@ -14,13 +14,14 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F  # noqa: N812 - its usual name
 
+from propcite.attribution.english import content_words
 from propcite.attribution.errors import AttributionError
 from propcite.attribution.judges.reader_files import READER
 from propcite.attribution.judges.reader_files import load as load_reader
 from propcite.attribution.judges.training.trainer import batches
 from propcite.attribution.questions.files import learned, over, restore, save
 from propcite.attribution.questions.network import Logits, QuestionNetwork
-from propcite.attribution.questions.training.examples import QuestionExample, window
+from propcite.attribution.questions.training.examples import SECTIONS, QuestionExample, window
 from propcite.attribution.questions.training.making import made
 from propcite.attribution.reading.pairs import Pair, PairTokenizer
 from propcite.retrieval.training.loop import TrainingLoop
@@ -28,7 +29,8 @@ from propcite.retrieval.training.lowrank import add_low_rank_changes
 
 CHECKPOINT = "questions.pt"
 DRAWN = 300  # examples whose batches are made together
-KINDS = {"asked": 0.3, "written": 0.45, "alone": 0.09, "other": 0.1, "swapped": 0.06}  # shares of what is drawn
+# Shares of what is drawn; a question with the sections of its document is drawn as one.
+KINDS = {"asked": 0.3, "written": 0.45, "document": 0.15, "alone": 0.09, "other": 0.1, "swapped": 0.06}
 WINDOWS = (40, 60, 75, 90)  # words
 ANSWERING_WEIGHT = 3.0  # of a sentence that answers: most do not
 WORDS_WEIGHT = 0.7  # of the loss of the answer's words
@@ -77,7 +79,7 @@ class QuestionTrainer(TrainingLoop):
     ) -> None:
         self.recipe, self.network = recipe, network.train()
         self._tokenizer, self._rng = tokenizer, random.Random(recipe.seed)
-        self._examples = [*examples, *made(examples, self._rng)]
+        self._examples = [*examples, *made([e for e in examples if not e.group], self._rng)]
         torch.manual_seed(recipe.seed)
         groups = _prepared(network, recipe)
         inputs = {**asdict(recipe), "examples": len(examples)}
@@ -96,24 +98,40 @@ class QuestionTrainer(TrainingLoop):
         weights = torch.tensor([one.example.weight for one in batch], device=logits.answered.device)
         answered = torch.tensor([float(one.example.is_answered) for one in batch], device=weights.device)
         whole = F.binary_cross_entropy_with_logits(logits.answered, answered, reduction="none")
-        return (whole * weights).mean() + _sentence_loss(logits, batch) + WORDS_WEIGHT * _words_loss(logits, batch)
+        alone = (whole * weights).mean() + _sentence_loss(logits, batch) + WORDS_WEIGHT * _words_loss(logits, batch)
+        return alone + _order_loss(logits, batch)
 
     def _batches(self) -> Iterator[list[_Encoded]]:
         """Yield batches of examples of similar length, of at most `batch_pieces` word pieces."""
-        by_kind = {kind: [e for e in self._examples if e.kind == kind] for kind in KINDS}
-        kinds = [kind for kind, own in by_kind.items() if own]
+        by_kind: dict[str, dict[str, list[QuestionExample]]] = {}
+        for number, example in enumerate(self._examples):
+            by_kind.setdefault(example.kind, {}).setdefault(example.group or str(number), []).append(example)
+        together = {kind: list(own.values()) for kind, own in by_kind.items()}
+        kinds = [kind for kind in KINDS if kind in together]
         while True:
             drawn = self._rng.choices(kinds, [KINDS[kind] for kind in kinds], k=DRAWN)
-            shown = [window(self._rng.choice(by_kind[kind]), self._rng.choice(WINDOWS), self._rng) for kind in drawn]
-            encoded = self._encoded(shown)
-            groups = batches([len(one.pair.pieces) for one in encoded], self.recipe.batch_pieces)
+            shown = [self._shown(self._rng.choice(together[kind])) for kind in drawn]
+            encoded = [self._encoded(own) for own in shown]
+            lengths = [len(own) * max(len(one.pair.pieces) for one in own) for own in encoded]
+            groups = batches(lengths, self.recipe.batch_pieces)
             self._rng.shuffle(groups)
             for group in groups:
-                yield [encoded[i] for i in group]
+                yield [one for i in group for one in encoded[i]]
+
+    def _shown(self, examples: Sequence[QuestionExample]) -> list[QuestionExample]:
+        """Return windows of a question's texts: of those that answer, and of others that share most words with it."""
+        asked = set(content_words(examples[0].question))
+
+        def order(example: QuestionExample) -> tuple[bool, int, float]:
+            return not example.is_answered, -len(asked & set(content_words(example.text))), self._rng.random()
+
+        chosen = sorted(examples, key=order)[:SECTIONS] if len(examples) > 1 else examples
+        return [window(example, self._rng.choice(WINDOWS), self._rng) for example in chosen]
 
     def _encoded(self, examples: Sequence[QuestionExample]) -> list[_Encoded]:
-        """Encode examples, with their title as often as the recipe says: a reader must do with and without it."""
-        leads = [f"{e.title}: " if e.title and self._rng.random() < self.recipe.title_share else "" for e in examples]
+        """Encode what is read together, with titles as often as the recipe says: a reader must do without them too."""
+        with_titles = self._rng.random() < self.recipe.title_share
+        leads = [f"{e.title}: " if e.title and with_titles else "" for e in examples]
         pairs = self._tokenizer.encode([(e.question, lead + e.text) for e, lead in zip(examples, leads, strict=True)])
         return [_encode(*one) for one in zip(examples, pairs, map(len, leads), strict=True)]
 
@@ -173,6 +191,23 @@ def _sentence_loss(logits: Logits, batch: Sequence[_Encoded]) -> Tensor:
     wanted, weighed = (torch.tensor(values, device=logits.pieces.device) for values in (truth, weights))
     losses = F.binary_cross_entropy_with_logits(torch.stack(found), wanted, reduction="none")
     return (losses * weighed).sum() / weighed.sum()
+
+
+def _order_loss(logits: Logits, batch: Sequence[_Encoded]) -> Tensor:
+    """Return the mean loss of which sentence, of all the sections beside a question, answers it; none may."""
+    rows: dict[str, list[int]] = {}
+    for row, one in enumerate(batch):
+        if one.example.group:
+            rows.setdefault(one.example.group, []).append(row)
+    losses = []
+    for own in rows.values():
+        every, right = [logits.pieces.new_zeros(())], []
+        for row in own:
+            for (first, end), answers in zip(batch[row].sentences, batch[row].answering, strict=True):
+                every.append(torch.logsumexp(logits.pieces[row, first:end], 0))
+                right += every[-1:] if answers else []
+        losses.append(torch.logsumexp(torch.stack(every), 0) - torch.logsumexp(torch.stack(right or every[:1]), 0))
+    return torch.stack(losses).mean() if losses else logits.pieces.sum() * 0.0
 
 
 def _words_loss(logits: Logits, batch: Sequence[_Encoded]) -> Tensor:

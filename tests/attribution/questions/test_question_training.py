@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -190,6 +191,43 @@ def test_questions_written_beside_a_passage_are_read(tmp_path: Path) -> None:
     assert (words.answering, words.words and words.words.of(words.text)) == ((False, True, False), "14")
     assert (both.answering, both.words, both.title) == ((False, True, True), None, "Low Quay › Gates")
     assert not nothing.is_answered
+
+
+def test_questions_of_a_document_are_read_beside_each_section(tmp_path: Path) -> None:
+    sections = [
+        {"title": "Gates", "sentences": ["It has 14 gates.", "Two are shut."]},
+        {"title": "Fees", "sentences": ["A visit is free."]},
+    ]
+    asked = [
+        {"question": "How many gates?", "answer_sentences": [[0, 0]], "answer": "14"},
+        {"question": "Who built it?", "answer_sentences": []},
+    ]
+    rows = write(tmp_path / "rows.jsonl", {"title": "Low Quay", "sections": sections, "questions": asked})
+    gates, fees, *unanswered = read_examples([rows])
+    assert (gates.title, gates.answering, gates.words and gates.words.of(gates.text)) == (
+        "Low Quay › Gates", (True, False), "14",
+    )  # fmt: skip
+    assert (fees.title, fees.is_answered, fees.words) == ("Low Quay › Fees", False, None)
+    assert gates.group == fees.group != unanswered[0].group == unanswered[1].group
+    assert not any(e.is_answered for e in unanswered)
+
+
+def test_sections_of_a_document_are_learned_together(base: Path, tmp_path: Path) -> None:
+    """Of five sections four are read: the one that answers, and the others that share most words with the question."""
+    documents = []
+    for number, (thing, colour) in enumerate((t, c) for t in THINGS for c in COLOURS):
+        answered = replace(asked(thing, colour, "tower"), kind="document", group=str(number))
+        others = [
+            replace(answered, sentences=(f"The {o} was old.", "It was red."), answering=(False, False), words=None)
+            for o in THINGS[:4]
+        ]
+        documents += [*others, answered]
+    losses: list[float] = []
+    about = train(
+        documents, tmp_path / "q.safetensors", tmp_path, RECIPE, base=base, progress=lambda _, loss: losses.append(loss)
+    )
+    assert about["examples"] == {"document": len(documents)}
+    assert sum(losses[-10:]) < 0.8 * sum(losses[:10])
 
 
 def test_a_row_of_another_form_is_named(tmp_path: Path) -> None:
