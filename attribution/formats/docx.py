@@ -82,13 +82,20 @@ def _answer(document: Document, answer: CitedAnswer) -> None:
             first, *rest = printable(span.of(answer.text)).replace("\r\n", "\n").replace("\r", "\n").split("\n")
             _words(lines[-1], first, is_uncited)
             for line in rest:
-                lines.append(document.add_paragraph())
+                lines.append(_below(lines[-1]))
                 _words(lines[-1], line, is_uncited)
         _marks(lines[-1], piece)
     for paragraph in lines:
         _set_direction(paragraph, paragraph.text)
     if len(lines) > 1 and not lines[-1].text:
         document.element.body.remove(lines[-1]._p)  # the answer ends with a line break
+
+
+def _below(paragraph: Paragraph) -> Paragraph:
+    """Add a paragraph below another one: to add one to a document looks through all that it has."""
+    element = OxmlElement("w:p")
+    paragraph._p.addnext(element)
+    return Paragraph(element, paragraph._parent)
 
 
 def _marks(paragraph: Paragraph, piece: Piece) -> None:

@@ -16,6 +16,7 @@ from lxml import html
 from markdown_it import MarkdownIt
 from mdit_py_plugins.footnote import footnote_plugin
 from sample_answers import ANSWER, GATE, answers, texts
+from timing import assert_grows_with_its_size
 
 from propcite.attribution.citations import CitedAnswer, CitedProposition, CitedSentence, Proposition
 from propcite.attribution.formats.docx import EPOCH, to_docx
@@ -108,6 +109,10 @@ def test_markdown_keeps_lines_and_paragraphs() -> None:
 
 
 # Word
+
+
+def test_lines_of_a_word_document_cost_the_same_each() -> None:
+    assert_grows_with_its_size(lambda lines: to_docx(CitedAnswer("gate\n" * lines)), 4000, 16_000)
 
 
 def test_a_word_document_links_markers_to_sources() -> None:
