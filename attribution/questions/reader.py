@@ -118,7 +118,7 @@ class QuestionReader:
         pieces = [list(_pieces(text)) for _, text in pairs]
         shown = [(question[:MAX_QUESTION], p) for (question, _), own in zip(pairs, pieces, strict=True) for p in own]
         readings = iter(self._read(shown))
-        return [joined([next(readings) for _ in own]) for own in pieces]
+        return [_joined([next(readings) for _ in own]) for own in pieces]
 
     def _read(self, pairs: Sequence[tuple[str, _Piece]]) -> list[Reading]:
         import torch
@@ -181,7 +181,7 @@ def grouped(text: str, sentences: Sequence[Span], max_words: int = MAX_WORDS) ->
     return groups
 
 
-def joined(readings: Sequence[Reading]) -> Reading:
+def _joined(readings: Sequence[Reading]) -> Reading:
     """Return the reading of a text, given those of its parts."""
     sentences = tuple(sentence for reading in readings for sentence in reading.sentences)
     return Reading(max((reading.answers for reading in readings), default=UNREAD), sentences)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from propcite.attribution.english import question_parts
 from propcite.attribution.question_parts import Answered, QuestionPart
-from propcite.attribution.questions.reader import QuestionReader, Reading, Text, grouped, joined
+from propcite.attribution.questions.reader import QuestionReader, Text, grouped
 from propcite.retrieval.text import Span
 
 ANSWERED_FROM = 0.4  # probability from which a part of a question is answered
@@ -17,42 +17,46 @@ MAX_WORDS = 40  # of an answer that are read at once: while it is written, all b
 
 @dataclass(slots=True)
 class AnswerReading:
-    """Reads an answer for its question while it grows: parts of it that no later sentence changes are read ahead."""
+    """Reads an answer for its question while it grows: groups of sentences that no later one changes are read ahead.
+
+    What a group answers is not looked for in those behind it.
+    """
 
     reader: QuestionReader
     question: str
-    _read: dict[_Group, list[Reading]] = field(default_factory=dict)
+    _read: dict[tuple[str, _Group], QuestionPart] = field(default_factory=dict)
 
     def ahead(self, answer: str, sentences: Sequence[Span]) -> None:
         """Read what is complete of an answer so far."""
-        self._read_groups(answer, _groups(answer, sentences)[:-1])
+        self._parts(answer, _groups(answer, sentences)[:-1])
 
     def parts(self, answer: str, sentences: Sequence[Span]) -> tuple[QuestionPart, ...]:
         """Return what the question asks, and per part whether these sentences of the answer say it.
 
         Empty for a question without words.
         """
-        groups = _groups(answer, sentences)
-        self._read_groups(answer, groups)
-        spans = [span for group in groups for span in group.sentences]
-        return tuple(
-            self._part(part, spans, joined([self._read[group][number] for group in groups]))
-            for number, part in enumerate(question_parts(self.question))
-        )
+        return self._parts(answer, _groups(answer, sentences))
 
-    def _read_groups(self, answer: str, groups: Sequence[_Group]) -> None:
-        new = [group for group in groups if group not in self._read]
-        asked = question_parts(self.question)
-        shown = [(part, Text(answer, sentences=group.before + group.sentences)) for group in new for part in asked]
-        readings = iter(self.reader.read(shown))
-        self._read |= {group: [group.own(next(readings)) for _ in asked] for group in new}
+    def _parts(self, answer: str, groups: Sequence[_Group]) -> tuple[QuestionPart, ...]:
+        best = {part.question: part for part in unanswered(self.question)}
+        for group in groups:
+            asked = [question for question, part in best.items() if part.answered is not Answered.YES]
+            for part in self._in_group(asked, answer, group):
+                if part.probability >= best[part.question].probability:
+                    best[part.question] = part
+        return tuple(best[part.question] for part in unanswered(self.question))
 
-    def _part(self, part: str, spans: Sequence[Span], reading: Reading) -> QuestionPart:
-        likely = [self.reader.calibration.of_answer(reading, sentence) for sentence in reading.sentences]
-        best = max(range(len(likely)), key=likely.__getitem__, default=None)
-        if best is None:
-            return QuestionPart(part, Answered.NO, 0.0)
-        return QuestionPart(part, _label(likely[best]), likely[best], spans[best])
+    def _in_group(self, asked: Sequence[str], answer: str, group: _Group) -> list[QuestionPart]:
+        """Return, per part of the question, the sentence of a group that comes nearest to answering it."""
+        new = [question for question in asked if (question, group) not in self._read]
+        text = Text(answer, sentences=group.before + group.sentences)
+        for question, reading in zip(new, self.reader.read([(question, text) for question in new]), strict=True):
+            own = reading.sentences[len(group.before) :]
+            likely = [self.reader.calibration.of_answer(reading, sentence) for sentence in own]
+            best = max(range(len(likely)), key=likely.__getitem__)
+            part = QuestionPart(question, _label(likely[best]), likely[best], group.sentences[best])
+            self._read[question, group] = part
+        return [self._read[question, group] for question in asked]
 
 
 def answered_parts(
@@ -76,10 +80,6 @@ class _Group:
 
     before: tuple[Span, ...]
     sentences: tuple[Span, ...]
-
-    def own(self, reading: Reading) -> Reading:
-        """Return a reading without the sentence before."""
-        return replace(reading, sentences=reading.sentences[len(self.before) :])
 
 
 def _groups(answer: str, sentences: Sequence[Span]) -> list[_Group]:

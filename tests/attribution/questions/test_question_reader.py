@@ -192,7 +192,7 @@ def test_an_asyncio_stream_reads_the_question_beside_its_loop(encoder: Encoder) 
 def test_a_long_answer_is_read_while_it_is_written(encoder: Encoder) -> None:
     """The parts that no later sentence changes are read before the end, each once, after the sentence before it."""
     sentences = split_sentences(LONG)
-    question, reader = "How many gates does the barrier have?", Watched()
+    question, reader = "Who designed the gates?", Watched()
     propcite = PropCite(encoder, judge=None, question_reader=reader)
 
     def pieces() -> Iterator[str]:
@@ -208,6 +208,17 @@ def test_a_long_answer_is_read_while_it_is_written(encoder: Encoder) -> None:
     assert [group[0] for group in later] == [group[-1] for group in (first, *later)][:-1]
     whole = propcite.cite(LONG, [BARRIER], question=question)
     assert [(p.answered, p.span) for p in done.answer.parts] == [(p.answered, p.span) for p in whole.parts]
+
+
+def test_what_is_answered_is_not_looked_for_again() -> None:
+    reader, answer = Watched(), f"{BARRIER} {LONG}"
+    sentences = split_sentences(answer)
+    (finished,) = answered_parts(reader, "When was the barrier finished?", answer, sentences)
+    assert (finished.answered, finished.span) == (Answered.YES, sentences[0])
+    assert len(reader.read_texts) == 1
+    (designed,) = answered_parts(reader, "How many ships pass the barrier in a year?", answer, sentences)
+    assert designed.answered is not Answered.YES
+    assert {text for group in reader.read_texts[1:] for text in group} == {s.of(answer).strip() for s in sentences}
 
 
 def test_words_without_a_verb_are_judged_as_the_answer_to_the_question() -> None:
