@@ -53,7 +53,10 @@ class ObjectStore:
         fs, path = self._at(name)
         with self._reported(f"did not take {name}"):
             try:
-                fs.pipe_file(path, content, mode="create")
+                if self.address.partition(":")[0] in LOCAL:
+                    _create_file(Path(path), content)
+                else:
+                    fs.pipe_file(path, content, mode="create")
             except FileExistsError:
                 return False
             return True
@@ -128,6 +131,19 @@ class ObjectStore:
     def _line(self, what: str, error: Exception) -> str:
         reason = " ".join(str(error).split())[:200] or type(error).__name__
         return f"the storage {self.address} {what} ({reason}): check the setting storage, its keys and the network"
+
+
+def _create_file(path: Path, content: bytes) -> None:
+    """Write a file that is not there yet: fsspec would look first and then write, which lets two writers do so."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("xb") as file:
+        try:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        except OSError:
+            path.unlink(missing_ok=True)
+            raise
 
 
 @lru_cache(maxsize=64)

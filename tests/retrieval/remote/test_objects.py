@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Barrier
 
 import pytest
 from object_server import BUCKET
@@ -31,6 +33,24 @@ def test_an_object_is_created_once(objects: ObjectStore) -> None:
     assert objects.create("v/1", b"first")
     assert not objects.create("v/1", b"second")
     assert objects.read("v/1") == b"first"
+
+
+def test_of_writers_at_once_one_creates_an_object(objects: ObjectStore) -> None:
+    writers, names = 6, [f"race/{number}" for number in range(30)]
+    barrier = Barrier(writers)
+
+    def create_all(writer: int) -> list[bool]:
+        created = []
+        for name in names:
+            barrier.wait()
+            created.append(objects.create(name, bytes([writer]) * 1000))
+        return created
+
+    with ThreadPoolExecutor(writers) as pool:
+        by_writer = list(pool.map(create_all, range(writers)))
+    for number, name in enumerate(names):
+        (winner,) = [writer for writer in range(writers) if by_writer[writer][number]]
+        assert objects.read(name) == bytes([winner]) * 1000
 
 
 def test_what_is_missing_leaves_no_file(objects: ObjectStore, tmp_path: Path) -> None:
