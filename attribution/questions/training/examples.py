@@ -122,13 +122,14 @@ def _written(row: Mapping[str, Any]) -> Iterator[QuestionExample]:
 
 def _of_document(row: Mapping[str, Any]) -> Iterator[QuestionExample]:
     """Yield an example per question and section of a document; the words that answer are in the first place marked."""
+    opening = row["sections"][0]["sentences"][0]  # documents without a title differ in it
     for asked in row["questions"]:
         places = [tuple(place) for place in asked["answer_sentences"]]
         for number, section in enumerate(row["sections"]):
             answering = tuple((number, sentence) in places for sentence in range(len(section["sentences"])))
             title = " › ".join(filter(None, [row["title"], section["title"]]))
             example = _example(asked["question"], section["sentences"], answering, {**row, "title": title})
-            example = replace(example, kind="document", group=f"{row['title']}: {asked['question']}")
+            example = replace(example, kind="document", group=f"{row['title']}: {opening}: {asked['question']}")
             has_words = asked.get("answer") and places[0][0] == number
             yield replace(example, words=_place(example, asked["answer"])) if has_words else example
 
