@@ -68,7 +68,7 @@ def calibrate_questions(
         for example in _sample(list(read_examples([file])), most, rng)
     ]
     network = QuestionReader(reader)
-    read = _as_read(examples, _similarities(encoder, examples))
+    read = _as_read(examples, similarities(encoder, examples))
     found, answer = _found_rows(network, read), _answer_rows(network, examples)
     calibration = Calibration(found=_fitted(found, "sentences"), answer=_fitted(answer, "answers"))
     words = _words_rows(network, calibration, read)
@@ -99,7 +99,7 @@ def _text(example: QuestionExample, *, titled: bool) -> Text:
     return Text(example.text, example.title if titled else "", tuple(spans))
 
 
-def _similarities(encoder: TextEncoder, examples: Sequence[QuestionExample]) -> list[list[float]]:
+def similarities(encoder: TextEncoder, examples: Sequence[QuestionExample]) -> list[list[float]]:
     """Return, per example, the similarity of each sentence to the question, as a search finds it."""
     ids: dict[tuple[str, tuple[str, ...]], str] = {}
     for example in examples:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from propcite.attribution.english import question_parts
 from propcite.attribution.question_parts import Answered, QuestionPart
@@ -15,48 +15,51 @@ PARTLY_FROM = 0.3  # and from which it may be
 MAX_WORDS = 40  # of an answer that are read at once: while it is written, all but its last words are read ahead
 
 
-@dataclass(slots=True)
 class AnswerReading:
     """Reads an answer for its question while it grows: groups of sentences that no later one changes are read ahead.
 
     What a group answers is not looked for in those behind it.
     """
 
-    reader: QuestionReader
-    question: str
-    _read: dict[tuple[str, _Group], QuestionPart] = field(default_factory=dict)
+    def __init__(self, reader: QuestionReader, question: str) -> None:
+        self.reader, self.question = reader, question
+        self._nothing_read = 0, {part.question: part for part in unanswered(question)}
+        self._read_ahead = self._nothing_read  # a number of sentences, and what they answer best
 
     def ahead(self, answer: str, sentences: Sequence[Span]) -> None:
         """Read what is complete of an answer so far."""
-        self._parts(answer, _groups(answer, sentences)[:-1])
+        number, best = self._read_ahead
+        if groups := _groups(answer, sentences, number)[:-1]:
+            end = sentences.index(groups[-1].sentences[-1], number) + 1
+            self._read_ahead = end, self._with(best, answer, groups)
 
     def parts(self, answer: str, sentences: Sequence[Span]) -> tuple[QuestionPart, ...]:
         """Return what the question asks, and per part whether these sentences of the answer say it.
 
         Empty for a question without words.
         """
-        return self._parts(answer, _groups(answer, sentences))
+        number, best = self._read_ahead if self._read_ahead[0] <= len(sentences) else self._nothing_read
+        best = self._with(best, answer, _groups(answer, sentences, number))
+        return tuple(best[question] for question in question_parts(self.question))
 
-    def _parts(self, answer: str, groups: Sequence[_Group]) -> tuple[QuestionPart, ...]:
-        best = {part.question: part for part in unanswered(self.question)}
+    def _with(self, best: Mapping[str, QuestionPart], answer: str, groups: Sequence[_Group]) -> dict[str, QuestionPart]:
+        """Return the best sentence per part of the question, with these groups read too."""
+        best = dict(best)
         for group in groups:
             asked = [question for question, part in best.items() if part.answered is not Answered.YES]
             for part in self._in_group(asked, answer, group):
                 if part.probability >= best[part.question].probability:
                     best[part.question] = part
-        return tuple(best[part.question] for part in unanswered(self.question))
+        return best
 
-    def _in_group(self, asked: Sequence[str], answer: str, group: _Group) -> list[QuestionPart]:
-        """Return, per part of the question, the sentence of a group that comes nearest to answering it."""
-        new = [question for question in asked if (question, group) not in self._read]
+    def _in_group(self, asked: Sequence[str], answer: str, group: _Group) -> Iterator[QuestionPart]:
+        """Yield, per part of the question, the sentence of a group that comes nearest to answering it."""
         text = Text(answer, sentences=group.before + group.sentences)
-        for question, reading in zip(new, self.reader.read([(question, text) for question in new]), strict=True):
+        for question, reading in zip(asked, self.reader.read([(question, text) for question in asked]), strict=True):
             own = reading.sentences[len(group.before) :]
             likely = [self.reader.calibration.of_answer(reading, sentence) for sentence in own]
             best = max(range(len(likely)), key=likely.__getitem__)
-            part = QuestionPart(question, _label(likely[best]), likely[best], group.sentences[best])
-            self._read[question, group] = part
-        return [self._read[question, group] for question in asked]
+            yield QuestionPart(question, _label(likely[best]), likely[best], group.sentences[best])
 
 
 def answered_parts(
@@ -82,10 +85,13 @@ class _Group:
     sentences: tuple[Span, ...]
 
 
-def _groups(answer: str, sentences: Sequence[Span]) -> list[_Group]:
-    groups = grouped(answer, [span for span in sentences if span.of(answer).strip()], MAX_WORDS)
-    before = [(), *((group[-1],) for group in groups)]
-    return [_Group(own, tuple(group)) for own, group in zip(before, groups, strict=False)]
+def _groups(answer: str, sentences: Sequence[Span], first: int = 0) -> list[_Group]:
+    """Return the groups of the sentences from a number on; those without words are left out."""
+    before = next(((span,) for span in reversed(sentences[:first]) if span.of(answer).strip()), ())
+    groups = grouped(answer, [span for span in sentences[first:] if span.of(answer).strip()], MAX_WORDS)
+    return [
+        _Group(*both) for both in zip([before, *((group[-1],) for group in groups)], map(tuple, groups), strict=False)
+    ]
 
 
 def _label(probability: float) -> Answered:

@@ -16,7 +16,7 @@ QuestionRows = Annotated[
         exists=True,
         dir_okay=False,
         metavar="FILES…",
-        help="JSON lines: questions with passages and what answers in them, with ranked sentences, or per passage.",
+        help="JSON lines: questions with passages or ranked sentences, or passages and documents with questions.",
     ),
 ]
 

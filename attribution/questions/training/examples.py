@@ -71,7 +71,7 @@ def read_examples(files: Iterable[Path]) -> Iterator[QuestionExample]:
                 raise AttributionError(
                     f"line {number} of {file} is no question with its passages ({error!r}): "
                     "give question, passages and answer_sentences, query, sentences and positive_sentence_ids, "
-                    "or sentences and questions"
+                    "or sentences (or sections) and questions"
                 ) from error
 
 

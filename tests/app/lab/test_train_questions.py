@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -12,11 +13,14 @@ from click.testing import Result
 from typer.testing import CliRunner
 
 from propcite.app.lab.commands.training import train_cli
-from propcite.app.lab.question_training import calibrate_questions
+from propcite.app.lab.question_training import calibrate_questions, similarities
 from propcite.attribution.questions.files import QUESTIONS
 from propcite.attribution.questions.reader import QuestionReader, Text
+from propcite.attribution.questions.training.examples import QuestionExample
 from propcite.retrieval.encoding.encoder import Encoder
-from propcite.retrieval.text import Span
+from propcite.retrieval.retriever import Retriever
+from propcite.retrieval.splitter import passage_from_sentences
+from propcite.retrieval.text import Granularity, Span
 
 THINGS = ("barrier", "bridge", "ferry", "harbour", "library", "market", "tower", "bakery")
 TOWNS = ("Ardle", "Bexmoor", "Corran", "Delby", "Esk", "Farrow")
@@ -69,5 +73,17 @@ def test_probabilities_are_fitted_to_what_answering_reads(documents: Path, tmp_p
     fitted = calibrate_questions([documents], shipped, Encoder(), 60, 0)
     sentences, alone, _ = fitted["fitted"]
     assert (sentences, alone) == (60 * 4 * 2, 60 * 6 * 2)
-    calibration = QuestionReader(shipped).calibration
-    assert calibration.found[1] > 0
+    assert list(QuestionReader(shipped).calibration.found) == list(fitted["calibration"]["found"])
+
+
+def test_similarities_are_those_of_vectors_alone() -> None:
+    sentences = ("The barrier of Ardle was opened in 1911.", "It rained.", "Dogs wait.")
+    example = QuestionExample("When was the barrier of Ardle opened?", sentences, (True, False, False))
+    (found,) = similarities(Encoder(), [example])
+    passage = passage_from_sentences("p", sentences, "")
+    hits = replace(Retriever.over(Encoder(), [passage]), merging=False).search(
+        example.question, Granularity.SENTENCE, len(sentences)
+    )
+    assert found[0] == max(found)
+    assert sorted(found) == pytest.approx(sorted(hit.similarity for hit in hits))
+    assert hits[0].score > found[0] + 0.01  # exact words raise it

@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator, Iterator, Sequence
 from pathlib import Path
 
 import pytest
+from timing import assert_grows_with_its_size
 
 from propcite.attribution.citations import Label
 from propcite.attribution.errors import AttributionError
@@ -15,7 +16,7 @@ from propcite.attribution.events import AnswerDone
 from propcite.attribution.propcite import PropCite
 from propcite.attribution.question_parts import Answered
 from propcite.attribution.questions.reader import MAX_WORDS, QuestionReader, Reading, Text, grouped
-from propcite.attribution.questions.relevance import answered_parts, unanswered
+from propcite.attribution.questions.relevance import AnswerReading, answered_parts, unanswered
 from propcite.retrieval.encoding.encoder import Encoder
 from propcite.retrieval.sentences import split_sentences
 from propcite.retrieval.text import Span
@@ -219,6 +220,19 @@ def test_what_is_answered_is_not_looked_for_again() -> None:
     (designed,) = answered_parts(reader, "How many ships pass the barrier in a year?", answer, sentences)
     assert designed.answered is not Answered.YES
     assert {text for group in reader.read_texts[1:] for text in group} == {s.of(answer).strip() for s in sentences}
+
+
+def test_reading_ahead_takes_time_by_the_sentence(reader: QuestionReader) -> None:
+    sentences = split_sentences(answer := " ".join([BARRIER, *(f"Gate {n} was painted." for n in range(2000))]))
+
+    def read(number: int) -> None:
+        reading = AnswerReading(reader, "When was the barrier finished?")
+        for end in range(1, number):
+            reading.ahead(answer, sentences[:end])
+        (part,) = reading.parts(answer, sentences[:number])
+        assert (part.answered, part.span) == (Answered.YES, sentences[0])
+
+    assert_grows_with_its_size(read, 500, 2000)
 
 
 def test_words_without_a_verb_are_judged_as_the_answer_to_the_question() -> None:
