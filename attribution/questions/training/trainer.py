@@ -98,8 +98,9 @@ class QuestionTrainer(TrainingLoop):
         weights = torch.tensor([one.example.weight for one in batch], device=logits.answered.device)
         answered = torch.tensor([float(one.example.is_answered) for one in batch], device=weights.device)
         whole = F.binary_cross_entropy_with_logits(logits.answered, answered, reduction="none")
-        alone = (whole * weights).mean() + _sentence_loss(logits, batch) + WORDS_WEIGHT * _words_loss(logits, batch)
-        return alone + _order_loss(logits, batch)
+        sentences = _sentence_logits(logits.pieces, batch)
+        of_sentences = _sentence_loss(sentences, batch) + _order_loss(sentences, batch)
+        return (whole * weights).mean() + of_sentences + WORDS_WEIGHT * _words_loss(logits, batch)
 
     def _batches(self) -> Iterator[list[_Encoded]]:
         """Yield batches of examples of similar length, of at most `batch_pieces` word pieces."""
@@ -177,37 +178,48 @@ def _word_pieces(example: QuestionExample, pair: Pair, lead: int) -> tuple[int, 
     return pair.second + held[0], pair.second + held[-1]
 
 
-def _sentence_loss(logits: Logits, batch: Sequence[_Encoded]) -> Tensor:
+def _sentence_logits(pieces: Tensor, batch: Sequence[_Encoded]) -> Tensor:
+    """Return the logit of each sentence of a batch, one after another: that of its pieces together."""
+    places = [(row, *place) for row, one in enumerate(batch) for place in one.sentences]
+    rows, firsts, ends = torch.tensor(places, dtype=torch.long, device=pieces.device).reshape(-1, 3).unbind(1)
+    longest = max((end - first for _, first, end in places), default=0)
+    positions = firsts[:, None] + torch.arange(longest, device=pieces.device)
+    held = pieces[rows[:, None], positions.clamp_max(pieces.shape[1] - 1)]
+    return torch.logsumexp(held.masked_fill(positions >= ends[:, None], MASKED), 1)
+
+
+def _sentence_loss(sentences: Tensor, batch: Sequence[_Encoded]) -> Tensor:
     """Return the mean loss of the sentences of which it is known whether they answer."""
-    found, truth, weights = [], [], []
-    for row, one in enumerate(batch):
-        for (first, end), answers in zip(one.sentences, one.answering, strict=True):
-            if answers is not None:
-                found.append(torch.logsumexp(logits.pieces[row, first:end], 0))
-                truth.append(float(answers))
-                weights.append(one.example.weight * (ANSWERING_WEIGHT if answers else 1.0))
-    if not found:
-        return logits.pieces.sum() * 0.0
-    wanted, weighed = (torch.tensor(values, device=logits.pieces.device) for values in (truth, weights))
-    losses = F.binary_cross_entropy_with_logits(torch.stack(found), wanted, reduction="none")
-    return (losses * weighed).sum() / weighed.sum()
+    known = [(answers, one.example.weight) for one in batch for answers in one.answering]
+    wanted = torch.tensor([float(bool(answers)) for answers, _ in known], device=sentences.device)
+    shares = [0.0 if a is None else weight * (ANSWERING_WEIGHT if a else 1.0) for a, weight in known]
+    weights = torch.tensor(shares, device=sentences.device)
+    losses = F.binary_cross_entropy_with_logits(sentences, wanted, reduction="none")
+    return (losses * weights).sum() / weights.sum().clamp_min(1e-6)
 
 
-def _order_loss(logits: Logits, batch: Sequence[_Encoded]) -> Tensor:
+def _order_loss(sentences: Tensor, batch: Sequence[_Encoded]) -> Tensor:
     """Return the mean loss of which sentence, of all the sections beside a question, answers it; none may."""
-    rows: dict[str, list[int]] = {}
-    for row, one in enumerate(batch):
-        if one.example.group:
-            rows.setdefault(one.example.group, []).append(row)
-    losses = []
-    for own in rows.values():
-        every, right = [logits.pieces.new_zeros(())], []
-        for row in own:
-            for (first, end), answers in zip(batch[row].sentences, batch[row].answering, strict=True):
-                every.append(torch.logsumexp(logits.pieces[row, first:end], 0))
-                right += every[-1:] if answers else []
-        losses.append(torch.logsumexp(torch.stack(every), 0) - torch.logsumexp(torch.stack(right or every[:1]), 0))
-    return torch.stack(losses).mean() if losses else logits.pieces.sum() * 0.0
+    groups: dict[str, list[tuple[int, bool]]] = {}
+    number = 0
+    for one in batch:
+        for answers in one.answering:
+            if one.example.group:
+                groups.setdefault(one.example.group, []).append((number, bool(answers)))
+            number += 1
+    if not groups:
+        return sentences.sum() * 0.0
+    none = sentences.new_zeros(1)  # the logit that no sentence answers
+    padded, is_right = [], []
+    longest = max(map(len, groups.values()))
+    for own in groups.values():
+        missing = longest - len(own)
+        padded.append([len(sentences), *(n for n, _ in own), *[len(sentences) + 1] * missing])
+        answered = any(right for _, right in own)
+        is_right.append([not answered, *(right for _, right in own), *[False] * missing])
+    every = torch.cat([sentences, none, none + MASKED])[torch.tensor(padded, device=none.device)]
+    right = every.masked_fill(~torch.tensor(is_right, device=none.device), MASKED)
+    return (torch.logsumexp(every, 1) - torch.logsumexp(right, 1)).mean()
 
 
 def _words_loss(logits: Logits, batch: Sequence[_Encoded]) -> Tensor:
