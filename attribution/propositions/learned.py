@@ -21,7 +21,6 @@ from propcite.attribution.propositions.rules import clauses, loses_words
 from propcite.attribution.propositions.sentence import trivial_split, whole_sentence, without_markup
 from propcite.attribution.propositions.tree_clauses import corrected
 from propcite.attribution.propositions.wording import proposition_of
-from propcite.retrieval.encoding.bundled import bundled_model
 from propcite.retrieval.interrupting import check_interrupt
 from propcite.retrieval.text import Span
 
@@ -93,8 +92,9 @@ class LearnedSplitter:
             tokens = [[Span(*place) for place in s.places] for s in tagged]
             batch = self._network.encode(sentences, words, tokens, [self.style] * len(sentences))
             pair_logits, role_logits, parse_logits = self._network(batch)
-            pairs, own = torch.sigmoid(pair_logits).numpy(), torch.softmax(role_logits, -1)[..., OWN_ROLE].numpy()
-            parses = self._network.read(parse_logits, batch.num_tokens) if self._network.parses else [None] * len(words)
+            pairs, own = torch.sigmoid(pair_logits).cpu().numpy(), torch.softmax(role_logits, -1)[..., OWN_ROLE].cpu().numpy()
+            read = self._network.grammar.read
+            parses = read(parse_logits, batch.num_tokens) if self._network.parses else [None] * len(words)
         outputs: list[tuple[NetworkOutput, Parse | None] | None] = []
         for number, (s, spans) in enumerate(zip(tagged, words, strict=True)):
             n = batch.num_words[number]
@@ -116,9 +116,9 @@ def _stamp(path: Path) -> tuple[int, int]:
 @lru_cache(maxsize=2)  # the shipped one, and another beside it
 def _load(weights: Path, _stamp: tuple[int, int]) -> tuple[Network, threading.Lock]:
     """Load the network of a file once per process, with the lock under which it is used."""
-    from propcite.attribution.propositions.network import Network
+    from propcite.attribution.propositions import splitter_files
 
-    return Network.load(weights, bundled_model()), threading.Lock()
+    return splitter_files.load(weights), threading.Lock()
 
 
 def _valid_style(style: str) -> str:

@@ -55,14 +55,8 @@ def train_splitter(
     """Train the learned splitter; a quarter of the sentences with marked words is held out for evaluation."""
     from propcite.app.terminal_progress import counting
     from propcite.attribution.judges.training.making.pipeline import load_parser
-    from propcite.attribution.propositions.training import (
-        Example,
-        is_held_out,
-        num_steps,
-        read_examples,
-        train,
-        with_parses,
-    )
+    from propcite.attribution.propositions.training.examples import Example, is_held_out, read_examples, with_parses
+    from propcite.attribution.propositions.training.trainer import num_steps, train
 
     rows: dict[str, Example] = {}
     for example in (example for file in files for example in read_examples(file)):

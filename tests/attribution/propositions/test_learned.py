@@ -281,7 +281,8 @@ def test_any_string_can_be_split(splitter: LearnedSplitter, sentence: str) -> No
 
 
 def test_training_writes_weights_that_split(tmp_path: Path) -> None:
-    from propcite.attribution.propositions.training import read_examples, train
+    from propcite.attribution.propositions.training.examples import read_examples
+    from propcite.attribution.propositions.training.trainer import train
 
     rows = [{"sentence": s, "propositions": [s.split(" and ")[0], s.split(" and ")[-1]]} for s in SENTENCES[:3]]
     marked = {"sentence": "Ada sings.", "tokens": ["Ada", "sings", "."], "token_indices": [[0, 1]]}
@@ -310,7 +311,8 @@ def test_training_writes_weights_that_split(tmp_path: Path) -> None:
 
 def test_a_claim_without_a_word_of_its_own_gets_one() -> None:
     from propcite.attribution.propositions.metrics import word_spans
-    from propcite.attribution.propositions.training import Example, claims_by_word
+    from propcite.attribution.propositions.training.examples import Example
+    from propcite.attribution.propositions.training.targets import claims_by_word
 
     sentence = "Bo was born in Oslo, Norway, in 1970."
     born, lies, when = frozenset({0, 1, 2, 3, 4}), frozenset({3, 4, 5}), frozenset({0, 1, 2, 6, 7})
@@ -326,7 +328,7 @@ def test_the_shipped_weights_were_not_trained_on_these_sentences(splitter: Learn
 
 
 def test_an_invalid_row_or_file_raises_and_is_named(tmp_path: Path) -> None:
-    from propcite.attribution.propositions.training import read_examples
+    from propcite.attribution.propositions.training.examples import read_examples
 
     data = tmp_path / "rows.jsonl"
     data.write_text('{"sentence": "Ada sings.", "propositions": ["Ada sings."]}\n{"sentence": 1}\n', "utf-8")
