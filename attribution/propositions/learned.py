@@ -92,7 +92,10 @@ class LearnedSplitter:
             tokens = [[Span(*place) for place in s.places] for s in tagged]
             batch = self._network.encode(sentences, words, tokens, [self.style] * len(sentences))
             pair_logits, role_logits, parse_logits = self._network(batch)
-            pairs, own = torch.sigmoid(pair_logits).cpu().numpy(), torch.softmax(role_logits, -1)[..., OWN_ROLE].cpu().numpy()
+            pairs, own = (
+                torch.sigmoid(pair_logits).cpu().numpy(),
+                torch.softmax(role_logits, -1)[..., OWN_ROLE].cpu().numpy(),
+            )
             read = self._network.grammar.read
             parses = read(parse_logits, batch.num_tokens) if self._network.parses else [None] * len(words)
         outputs: list[tuple[NetworkOutput, Parse | None] | None] = []

@@ -142,7 +142,9 @@ class Network(nn.Module):
             add_special_tokens=False, return_offsets_mapping=True, truncation=True, max_length=MAX_PIECES,
         )  # fmt: skip
         rows = zip(encoding["input_ids"], encoding["offset_mapping"], words, tokens, strict=True)
-        return [SentencePieces(ids, _firsts(offsets, spans), _firsts(offsets, marks)) for ids, offsets, spans, marks in rows]
+        return [
+            SentencePieces(ids, _firsts(offsets, spans), _firsts(offsets, marks)) for ids, offsets, spans, marks in rows
+        ]
 
     def batch(self, rows: Sequence[SentencePieces], styles: Sequence[str]) -> SentenceBatch:
         """Return the network's input, on its device."""

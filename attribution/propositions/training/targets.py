@@ -27,7 +27,7 @@ _RELATION_NUMBERS = {relation: number for number, relation in enumerate(RELATION
 
 @dataclass(frozen=True, slots=True)
 class TrainingRow:
-    """A sentence's pieces and targets: pairs (w, w) and weights (w) of its words, their roles, and its tokens' parse."""
+    """A sentence's pieces and targets: pairs (w, w) and weights (w) of words, their roles, and the tokens' parse."""
 
     style: str
     pieces: SentencePieces

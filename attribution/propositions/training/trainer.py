@@ -20,7 +20,8 @@ from torch.nn import functional as F  # noqa: N812 - its usual name
 from propcite.attribution.errors import AttributionError
 from propcite.attribution.judges import reader_files
 from propcite.attribution.propositions import splitter_files
-from propcite.attribution.propositions.network import Network, ParseLogits, fingerprint
+from propcite.attribution.propositions.grammar_head import ParseLogits
+from propcite.attribution.propositions.network import LAYERS, Network, fingerprint
 from propcite.attribution.propositions.training.examples import Example, whole_fact
 from propcite.attribution.propositions.training.targets import IGNORED, Targets, TrainingRow, rows_of, targets
 from propcite.retrieval.saving import atomic_write
@@ -109,7 +110,7 @@ def train(
     epochs: int = 5,
     batch_size: int = BATCH,
     learning_rate: float = 1e-3,
-    layers: int = splitter_files.LAYERS,
+    layers: int = LAYERS,
     seed: int = 0,
     start: Path | None = None,
     device: str = "",

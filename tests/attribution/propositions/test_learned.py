@@ -300,7 +300,7 @@ def test_training_writes_weights_that_split(tmp_path: Path) -> None:
     steps = []
     weights = train(examples, tmp_path / "own.safetensors", epochs=1, progress=lambda *state: steps.append(state))
     assert steps
-    assert weights.stat().st_size < 4_000_000
+    assert weights.stat().st_size < 8_000_000
     own = LearnedSplitter(weights)
     assert own.split(SENTENCES[3])
     assert own.parses([SENTENCES[3]]) == [None]  # no row had a parse
