@@ -14,6 +14,7 @@ from propcite.attribution.citations import Proposition
 from propcite.attribution.english import Fact, Piece, Tagged, tag, with_antecedent
 from propcite.attribution.propositions import SPLITTER_WEIGHTS
 from propcite.attribution.propositions.claim_selection import NetworkOutput, select_claims
+from propcite.attribution.propositions.grouped.claims import grouped_claims
 from propcite.attribution.propositions.metrics import word_spans
 from propcite.attribution.propositions.parses import Parse
 from propcite.attribution.propositions.reading import clauses_read, covers, is_readable
@@ -68,7 +69,7 @@ class LearnedSplitter:
             batch = todo[first : first + BATCH]
             tagged = [tag(sentences[i], blanks[i]) for i in batch]
             for i, s, output in zip(batch, tagged, self._outputs([blanks[i] for i in batch], tagged), strict=True):
-                s, claims = _claims(s, *output) if output is not None else (s, [])
+                s, claims = self._claims(s, *output) if output is not None else (s, [])
                 if len(claims) < 2:
                     splits[i] = [whole_sentence(sentences[i], blanks[i])]
                 else:
@@ -80,6 +81,12 @@ class LearnedSplitter:
         """Return how the network reads the grammar of sentences; None for one that is too long, or if it cannot."""
         tagged = [tag(sentence, sentence) for sentence in sentences]
         return [output and output[1] for output in self._outputs(sentences, tagged)] if sentences else []
+
+    def _claims(self, s: Tagged, output: NetworkOutput, parse: Parse | None) -> tuple[Tagged, list[Fact]]:
+        """Return the sentence as it was read, and its claims: the network's own, but for whole clauses the rules'."""
+        read, claims = _claims(s, output, parse)
+        own = grouped_claims(read, parse, output, claims) if parse and self.style != "clause" else []
+        return read, own or claims
 
     def _outputs(
         self, sentences: Sequence[str], tagged: Sequence[Tagged]
