@@ -23,6 +23,7 @@ class HeldWords:
         self.tokens = set(tokens)
         self._complete()
         self._drop_loose_ends()
+        self._drop_borrowed_helpers()
         self.heads = {at: self._head(at) for at in sorted(self.tokens)}
 
     def is_word(self, at: int) -> bool:
@@ -91,15 +92,28 @@ class HeldWords:
     def _drop_loose_ends(self) -> None:
         """Drop `and` without a second member, and marks at both ends."""
         relations, heads = self.parse.relations, self.parse.heads
-        members = {at for at in self.tokens if relations[at] == "conj" and heads[at] in self.tokens}
+        members = {heads[at] for at in self.tokens if relations[at] == "conj"} & self.tokens
         for at in sorted(self.tokens):
-            if self.s.lows[at] in _JOINING and relations[at] in {"cc", "preconj"}:
-                is_between = any(member > at for member in members) and min(self.tokens) < at
-                if not is_between:
-                    self.tokens.discard(at)
+            if (
+                self.s.lows[at] in _JOINING
+                and relations[at] in {"cc", "preconj"}
+                and (heads[at] not in members or not self.tokens & {at - 1, at - 2})
+            ):
+                self.tokens.discard(at)
         for end in (min, max):
             while self.tokens and self.s.words[end(self.tokens)] in _MARKS:
                 self.tokens.discard(end(self.tokens))
+
+    def _drop_borrowed_helpers(self) -> None:
+        """`was opened and holds letters`: the second verb does not take the first one's helper."""
+        parse = self.parse
+        for at in sorted(self.tokens):
+            verb = parse.heads[at]
+            if parse.relations[at] not in {"aux", "auxpass"} or verb in self.tokens:
+                continue
+            other = self._member(verb, at)
+            if other is not None and parse.tags[other] in {"VBD", "VBZ", "VBP"}:
+                self.tokens.discard(at)
 
     def _head(self, at: int) -> tuple[int | None, str]:
         """Return the token that this one hangs on, and the relation: what is left out between them is skipped."""

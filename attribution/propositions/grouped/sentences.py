@@ -66,9 +66,18 @@ def _of_verb(held: HeldWords, verb: int) -> Fact | None:
     helpers = {parse.tags[kid] for kid in kids if held.heads[kid][1] in {"aux", "auxpass"}}
     if parse.tags[verb] in _FINITE or helpers & _FINITE:
         return _pieces(held, sorted(held.tokens))
+    if _has_object(held, verb):
+        return _pieces(held, sorted(held.tokens))
     below = held.below(subject)
     rest = sorted(held.tokens - set(below))
     return _with_be(held, below, rest, verb) if parse.tags[verb] == "VBN" and rest and below[-1] < rest[0] else None
+
+
+def _has_object(held: HeldWords, verb: int) -> bool:
+    """Return whether a joined verb is a past tense that was read as a participle: `was opened and held letters`."""
+    relations = held.parse.relations
+    after = {relations[kid] for kid in held.parse.children[verb] if kid > verb}
+    return relations[verb] == "conj" and bool(after & {"dobj", "npadvmod"})
 
 
 def _told_of(held: HeldWords, noun: int) -> Fact | None:
