@@ -12,6 +12,8 @@ from propcite.attribution.propositions.parses import Parse
 _PARTS = frozenset("neg prt aux auxpass case quantmod".split())
 _DETERMINERS = frozenset("det poss".split())
 _JOINING = frozenset("and or but both".split())
+_CHANGING = (lex.DENYING - {"nobody", "nothing", "none"}) | frozenset("or than only either if unless except".split())
+_RESTRICTING = frozenset("acl pobj prep relcl xcomp".split())
 _MARKS = frozenset(", ; : – — -".split())
 
 
@@ -60,6 +62,46 @@ class HeldWords:
                 return True
         return False
 
+    def loses_meaning(self) -> bool:
+        """Return whether what is left out would change what the rest says: `neither`, `or`, `the first to`."""
+        parse, lows = self.parse, self.s.lows
+        for at, low in enumerate(lows):
+            head = parse.heads[at]
+            if at not in self.tokens:
+                if low in _CHANGING and self._above(at) & self.tokens:
+                    return True
+            elif (low in lex.ONLY or parse.tags[at] in {"JJS", "RBS"}) and not self._holds_all_below(head):
+                return True
+            elif low == "only" and not all(self._holds_all_below(above) for above in self._above(at) & self.tokens):
+                return True
+            elif low == "between" and not self._holds_all_below(at):
+                return True
+        return False
+
+    def _above(self, at: int) -> set[int]:
+        """Return what a token hangs on in the whole sentence."""
+        found: set[int] = set()
+        while self.parse.heads[at] not in {at, *found}:
+            at = self.parse.heads[at]
+            found.add(at)
+        return found
+
+    def _holds_all_below(self, at: int) -> bool:
+        """Return whether no word is left out that hangs on this one without a mark before it."""
+        for kid in self.parse.children[at]:
+            if (
+                kid not in self.tokens
+                and self.is_word(kid)
+                and self.parse.relations[kid] not in {"conj", "cc", "preconj"}
+            ):
+                first = self.parse.subtree(kid)[0]
+                if not first or self.s.words[first - 1] not in _MARKS:
+                    return False
+            is_part = kid in self.tokens and self.parse.relations[kid] in _RESTRICTING
+            if is_part and not self._holds_all_below(kid):
+                return False
+        return True
+
     def _complete(self) -> None:
         """Add what a word cannot be without, and the marks between two words."""
         waiting = list(self.tokens)
@@ -99,6 +141,13 @@ class HeldWords:
                 and relations[at] in {"cc", "preconj"}
                 and (heads[at] not in members or not self.tokens & {at - 1, at - 2})
             ):
+                self.tokens.discard(at)
+        tags = self.parse.tags
+        for at in [at for at in self.tokens if relations[at] == "compound" and tags[at].startswith("NNP")]:
+            if heads[at] not in self.tokens and tags[heads[at]].startswith("NNP"):
+                self.tokens.discard(at)
+        for at in [at for at in self.tokens if relations[at] == "prep" and at in members]:
+            if not self.tokens & {kid for kid in self.parse.children[at] if relations[kid] in {"pobj", "pcomp"}}:
                 self.tokens.discard(at)
         for end in (min, max):
             while self.tokens and self.s.words[end(self.tokens)] in _MARKS:

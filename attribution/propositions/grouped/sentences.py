@@ -13,12 +13,16 @@ from propcite.attribution.propositions.reading import is_readable
 _SUBJECTS = frozenset("nsubj nsubjpass csubj csubjpass expl".split())
 _FINITE = frozenset("VBD VBZ VBP MD".split())
 _RELATIVE = frozenset("WDT WP".split())
+_APART = frozenset("although though while whereas whilst".split())
+_NAMING = frozenset("a an the one".split())
 _AT = frozenset("in at near from to".split())
 
 
 def worded(s: Tagged, parse: Parse, tokens: Iterable[int]) -> Fact | None:
     """Return these tokens as a fact; None if they do not read as a sentence."""
     held = HeldWords(s, parse, tokens)
+    if held.loses_meaning():
+        return None
     fact = _place(held) or _clause(held, held.tops())
     return fact if fact and is_readable(s, parse, fact) and not held.dangles() else None
 
@@ -63,6 +67,10 @@ def _of_verb(held: HeldWords, verb: int) -> Fact | None:
     if held.s.lows[verb] in lex.BE and not any(held.is_word(kid) for kid in kids if kid > verb):
         held.tokens.discard(verb)
         return _told_of(held, subject)
+    if parse.relations[verb] in {"ccomp", "pcomp", "xcomp"} or (
+        parse.relations[verb] == "advcl" and not _APART & {held.s.lows[kid] for kid in parse.children[verb]}
+    ):
+        return None
     helpers = {parse.tags[kid] for kid in kids if held.heads[kid][1] in {"aux", "auxpass"}}
     if parse.tags[verb] in _FINITE or helpers & _FINITE:
         return _pieces(held, sorted(held.tokens))
@@ -96,6 +104,8 @@ def _told_of(held: HeldWords, noun: int) -> Fact | None:
         pronoun = next((kid for kid in is_subject if parse.tags[kid] in _RELATIVE), None)
         rest = [at for at in below if at != pronoun]
         return None if pronoun is None else (*_pieces(held, own), *_pieces(held, rest))
+    if relation == "appos" and (held.s.lows[below[0]] not in _NAMING or held.s.lows[own[0]] in {"a", "an", "one"}):
+        return None
     if relation == "acl" and parse.tags[told[0]] != "VBN":
         return None
     return _with_be(held, own, below, told[0])
