@@ -49,7 +49,9 @@ def train_splitter(
     out: Annotated[Path, typer.Option(help="File for the weights.")] = Path("splitter.safetensors"),
     parser: Annotated[str, typer.Option(help="A spaCy pipeline, which teaches the grammar.")] = "en_core_web_sm",
     start: Annotated[Path | None, typer.Option(help="Weights of a splitter to train further.", exists=True)] = None,
-    epochs: Annotated[int, typer.Option(min=1)] = 4,
+    epochs: Annotated[int, typer.Option(min=1)] = 5,
+    layers: Annotated[int, typer.Option(min=1, max=12, help="Lowest layers of the judge that it lies over.")] = 6,
+    device: Device = "",
     seed: Seed = 0,
 ) -> None:
     """Train the learned splitter; a quarter of the sentences with marked words is held out for evaluation."""
@@ -75,6 +77,8 @@ def train_splitter(
             epochs=epochs,
             seed=seed,
             start=start,
+            layers=layers,
+            device=device,
             progress=lambda *state: advance(f"loss {state[-1]:.2f}"),
         )
     write_json({"weights": str(out), "sentences": len(examples)})

@@ -64,19 +64,20 @@ class HeldWords:
 
     def loses_meaning(self) -> bool:
         """Return whether what is left out would change what the rest says: `neither`, `or`, `the first to`."""
-        parse, lows = self.parse, self.s.lows
-        for at, low in enumerate(lows):
-            head = parse.heads[at]
-            if at not in self.tokens:
-                if low in _CHANGING and self._above(at) & self.tokens:
-                    return True
-            elif (low in lex.ONLY or parse.tags[at] in {"JJS", "RBS"}) and not self._holds_all_below(head):
-                return True
-            elif low == "only" and not all(self._holds_all_below(above) for above in self._above(at) & self.tokens):
-                return True
-            elif low == "between" and not self._holds_all_below(at):
-                return True
-        return False
+        lows = self.s.lows
+        if any(lows[at] in _CHANGING and self._above(at) & self.tokens for at in set(range(len(lows))) - self.tokens):
+            return True
+        return not all(self._holds_all_below(head) for at in self.tokens for head in self._limited_by(at))
+
+    def _limited_by(self, at: int) -> set[int]:
+        """Return the words of which all must be held, because this one limits them: `first`, `only`, `between`."""
+        low = self.s.lows[at]
+        if low == "between":
+            return {at}
+        if low == "only":
+            return self._above(at) & self.tokens
+        is_limit = low in lex.ONLY or self.parse.tags[at] in {"JJS", "RBS"}
+        return {self.parse.heads[at]} if is_limit else set()
 
     def _above(self, at: int) -> set[int]:
         """Return what a token hangs on in the whole sentence."""

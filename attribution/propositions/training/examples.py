@@ -1,7 +1,8 @@
 """Examples for training the splitter: sentences with the words of their propositions, and their parses.
 
 A row is {"sentence", "propositions": [text…]} or, if people marked words, {"sentence", "tokens", "token_indices"}.
-Rows of {"sentences": [text…]} teach only grammar: one sentence of each is read.  A spaCy pipeline parses all sentences.
+Rows with "held_out": true are left out.  Rows of {"sentences": [text…]} teach only grammar: one sentence of each is
+read.  A spaCy pipeline parses all sentences.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from propcite.retrieval.text import Span
 if TYPE_CHECKING:
     from spacy.language import Language
 
-SPAN_REPEATS = 3  # rows with marked words are few and exact
+REPEATS = 3  # rows with marked words, and written ones, are few and exact
 READ_LENGTHS = range(40, 350)  # characters of a sentence that teaches only grammar
 _DETOKENIZING = (
     (re.compile(r"(?:``|'') (.+?) (?:''|``)"), r'"\1"'),
@@ -54,7 +55,9 @@ def read_examples(path: Path) -> list[Example]:
     examples = []
     for number, line in numbered_lines(path):
         try:
-            examples.append(_parse_example(json.loads(line)))
+            row = json.loads(line)
+            if not row.get("held_out"):
+                examples.append(_parse_example(row))
         except (ValueError, KeyError, TypeError, IndexError) as error:
             raise AttributionError(f"{path}, line {number}: this row is invalid: {error!r}") from error
     return [e for e in examples if e.words and (e.propositions or e.style == "grammar")]
@@ -119,7 +122,7 @@ def _parse_example(row: dict[str, Any]) -> Example:
         sets = [frozenset(align(text, sentence)) for text in row["propositions"]]
         style = "clause" if "split" in str(row.get("style", "")) else "atomic"
     facts = tuple(row["propositions"]) if style == "atomic" else ()
-    repeats = SPAN_REPEATS if style == "span" else 1
+    repeats = REPEATS if style == "span" or row.get("source") == "written" else 1
     return Example(sentence, tuple(words), tuple(dict.fromkeys(s for s in sets if s)), style, facts, repeats=repeats)
 
 
