@@ -158,7 +158,10 @@ READ = [  # each once lost its verb, a part of its name, or another clause's sub
     ),
     (
         "You can look up information about installed packages and their files with the tool.",
-        ["You can look up information about installed packages and their files with the tool."],
+        [
+            "You can look up information about installed packages.",
+            "You can look up information about their files with the tool.",
+        ],
     ),
 ]
 
