@@ -67,9 +67,11 @@ def train_splitter(
     if not any(e.propositions for e in examples):
         raise PropCiteError("no sentence with propositions in these files: give JSON lines of both")
     note(f"{len(examples)} sentences for training, {len(rows) - len(examples)} held out")
-    pipeline = load_parser(parser)
-    with counting(len(examples), "parsing") as advance:
-        examples = list(with_parses(examples, pipeline, lambda: advance("parsing")))
+    if unparsed := [e for e in examples if e.parse is None]:
+        pipeline = load_parser(parser)
+        with counting(len(unparsed), "parsing") as advance:
+            parsed = list(with_parses(unparsed, pipeline, lambda: advance("parsing")))
+        examples = [e for e in examples if e.parse is not None] + parsed
     with counting(num_steps(examples, epochs), "training") as advance:
         train(
             examples,
