@@ -52,6 +52,10 @@ def grouped_claims(s: Tagged, parse: Parse, output: NetworkOutput, of_rules: Seq
             break
         if _words(s, fact) - frozenset().union(*by_words):
             by_words[_words(s, fact)] = fact
+    for whole in [words for words in by_words if by_words[words] in of_rules]:
+        parts = [words for words in by_words if words < whole]
+        if len(parts) > 1 and not whole - frozenset().union(*parts):
+            del by_words[whole]
     claims = [by_words[words] for words in sorted(by_words, key=lambda words: (max(words, default=0), len(words)))]
     return [] if loses_words(s, claims) else claims
 

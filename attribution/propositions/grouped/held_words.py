@@ -65,9 +65,21 @@ class HeldWords:
     def loses_meaning(self) -> bool:
         """Return whether what is left out would change what the rest says: `neither`, `or`, `the first to`."""
         lows = self.s.lows
+        if any(self._is_torn(at) for at in self.tokens):
+            return True
         if any(lows[at] in _CHANGING and self._above(at) & self.tokens for at in set(range(len(lows))) - self.tokens):
             return True
         return not all(self._holds_all_below(head) for at in self.tokens for head in self._limited_by(at))
+
+    def _is_torn(self, at: int) -> bool:
+        """Return whether `as` or `that` stands without its verb, or the verb of `what is kept` without its subject."""
+        parse = self.parse
+        if parse.relations[at] == "mark":
+            return parse.heads[at] not in self.tokens
+        lost = [
+            kid for kid in parse.children[at] if parse.relations[kid].startswith("nsubj") and kid not in self.tokens
+        ]
+        return bool(lost) and parse.relations[at] in {"csubj", "csubjpass", "ccomp", "pcomp"}
 
     def _limited_by(self, at: int) -> set[int]:
         """Return the words of which all must be held, because this one limits them: `first`, `only`, `between`."""

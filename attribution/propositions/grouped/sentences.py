@@ -104,11 +104,18 @@ def _told_of(held: HeldWords, noun: int) -> Fact | None:
         pronoun = next((kid for kid in is_subject if parse.tags[kid] in _RELATIVE), None)
         rest = [at for at in below if at != pronoun]
         return None if pronoun is None else (*_pieces(held, own), *_pieces(held, rest))
-    if relation == "appos" and (held.s.lows[below[0]] not in _NAMING or held.s.lows[own[0]] in {"a", "an", "one"}):
+    if relation == "appos" and not _is_naming(held, own, below):
         return None
     if relation == "acl" and parse.tags[told[0]] != "VBN":
         return None
     return _with_be(held, own, below, told[0])
+
+
+def _is_naming(held: HeldWords, noun: Sequence[int], below: Sequence[int]) -> bool:
+    """Return whether a name, or a noun with `the` or `his`, is followed by what it is: `Ada, a poet`."""
+    first = noun[0]
+    is_known = held.parse.tags[first] in {"NNP", "PRP$"} or held.s.lows[first] in {"the", "this", "that"}
+    return is_known and held.s.lows[below[0]] in _NAMING
 
 
 def _with_be(held: HeldWords, noun: Sequence[int], rest: Sequence[int], told: int) -> Fact | None:
