@@ -1,4 +1,4 @@
-"""The learned splitter: rules find clauses and phrases, a network decides which phrases are claims of their own."""
+"""The learned splitter: a network groups words into claims, and rules of English give those that do not read."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ OWN_ROLE = 1  # of a word that belongs to one claim alone
 
 
 class LearnedSplitter:
-    """Splits clauses by the rules of English, and their phrases into claims by a network.
+    """Splits sentences into the claims that a network groups words into, or by rules where these do not read.
 
     `weights` is a file that training wrote.  `style` sets how finely to split: `any`, or `clause` for fewer and longer
     claims (`atomic` and `span` are the annotation styles that `any` was trained on).
