@@ -59,7 +59,7 @@ def shipped(settings: Settings) -> Iterator[Model]:
         "learned",
         settings.splitter == "learned",
         _megabytes(SPLITTER_WEIGHTS),
-        f"names the facts of a sentence, on {bundled.BUNDLED}",
+        "names the facts of a sentence, over the judge's lower layers",
         "its card: attribution/models/README.md",
     )
     yield Model(

@@ -212,13 +212,15 @@ class Doctor:
 
     def _models(self) -> Iterator[Finding]:
         from propcite.app.ingest.ocr.choosing import available, way_to_read
+        from propcite.attribution import propositions
         from propcite.attribution.judges import reader_files
         from propcite.attribution.questions import files as question_files
         from propcite.retrieval.encoding import bundled
 
         settings = self.parts.settings
         checks: list[Callable[[], object]] = [bundled.bundled_model]  # compares its checksum
-        checks += [partial(bundled.check_trained, path) for path in _weights()]
+        checks += [partial(bundled.check_trained, path) for path in (bundled.QUERIES_FILE, bundled.PASSAGES_FILE)]
+        checks.append(partial(question_files.check, propositions.SPLITTER_WEIGHTS))  # both lie over the reader
         checks.append(partial(reader_files.check, reader_files.READER))
         checks.append(question_files.check)
         for check in checks:
@@ -232,13 +234,6 @@ class Doctor:
             model = str(getattr(settings, name))
             if model.startswith(("/", "./", "~")) and not Path(model).expanduser().exists():
                 yield Finding("settings", f"{name} is {model}, which does not exist", f"set PROPCITE_{name.upper()}")
-
-
-def _weights() -> tuple[Path, ...]:
-    from propcite.attribution.propositions import SPLITTER_WEIGHTS
-    from propcite.retrieval.encoding.bundled import PASSAGES_FILE, QUERIES_FILE
-
-    return QUERIES_FILE, PASSAGES_FILE, SPLITTER_WEIGHTS
 
 
 def _is_old(path: Path) -> bool:

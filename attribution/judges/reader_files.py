@@ -111,7 +111,7 @@ def _network(config: Any, state: Mapping[str, Tensor]) -> ReaderNetwork:
 def update(folder: Path, more: Mapping[str, Any]) -> None:
     """Add to a reader's description, such as its calibration."""
     try:
-        about = {**_about(folder), **more}
+        about = {**describe(folder), **more}
     except (OSError, ValueError) as error:
         raise AttributionError(f"{folder} holds no reader ({error}): train one with propcite train judge") from error
     _write_about(folder, about)
@@ -120,7 +120,7 @@ def update(folder: Path, more: Mapping[str, Any]) -> None:
 def check(folder: Path = READER) -> None:
     """Raise AttributionError unless the folder holds the weights that it was saved with."""
     try:
-        about = _about(folder)
+        about = describe(folder)
         files = about["files"] | ({CHANGES: about["changes"]} if "changes" in about else {})
         damaged = [f for f, sha in files.items() if file_sha256(folder / f) != sha]
     except (OSError, ValueError, KeyError, PropCiteError) as error:
@@ -134,7 +134,8 @@ def _write_about(folder: Path, about: Mapping[str, Any]) -> None:
         new.write_text(json.dumps(about, indent=1, sort_keys=True) + "\n", "utf-8")
 
 
-def _about(folder: Path) -> dict[str, Any]:
+def describe(folder: Path = READER) -> dict[str, Any]:
+    """Return a reader's description."""
     about: dict[str, Any] = json.loads((folder / ABOUT).read_text("utf-8"))
     return about
 
@@ -168,7 +169,7 @@ def save_changes(
     """
     from safetensors.torch import save_file
 
-    of_base = _about(base)
+    of_base = describe(base)
     given = {name: tensor.detach().float().cpu() for name, tensor in changes.items()}
     together = joined(_changes(base, of_base), given)
     stored = dict(packed(cut(together, rank) if rank else together))
@@ -201,6 +202,11 @@ def _tensors(file: Path) -> Iterator[tuple[str, Tensor]]:
     with safe_open(str(file), "pt") as opened:
         for name in opened.keys():  # noqa: SIM118 - no mapping
             yield name, opened.get_tensor(name)
+
+
+def weights_of(about: Mapping[str, Any]) -> str:
+    """Return a hash of a reader's weights, given its description."""
+    return hashlib.sha256(json.dumps(about["files"], sort_keys=True).encode()).hexdigest()
 
 
 def _digest(about: Mapping[str, Any]) -> str:

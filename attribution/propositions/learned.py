@@ -1,4 +1,4 @@
-"""The learned splitter: rules find clauses and phrases, a network decides which phrases are claims of their own."""
+"""The learned splitter: a network groups words into claims, and rules of English give those that do not read."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from propcite.attribution.citations import Proposition
 from propcite.attribution.english import Fact, Piece, Tagged, tag, with_antecedent
 from propcite.attribution.propositions import SPLITTER_WEIGHTS
 from propcite.attribution.propositions.claim_selection import NetworkOutput, select_claims
+from propcite.attribution.propositions.grouped.claims import grouped_claims
 from propcite.attribution.propositions.metrics import word_spans
 from propcite.attribution.propositions.parses import Parse
 from propcite.attribution.propositions.reading import clauses_read, covers, is_readable
@@ -21,7 +22,6 @@ from propcite.attribution.propositions.rules import clauses, loses_words
 from propcite.attribution.propositions.sentence import trivial_split, whole_sentence, without_markup
 from propcite.attribution.propositions.tree_clauses import corrected
 from propcite.attribution.propositions.wording import proposition_of
-from propcite.retrieval.encoding.bundled import bundled_model
 from propcite.retrieval.interrupting import check_interrupt
 from propcite.retrieval.text import Span
 
@@ -33,7 +33,7 @@ OWN_ROLE = 1  # of a word that belongs to one claim alone
 
 
 class LearnedSplitter:
-    """Splits clauses by the rules of English, and their phrases into claims by a network.
+    """Splits sentences into the claims that a network groups words into, or by rules where these do not read.
 
     `weights` is a file that training wrote.  `style` sets how finely to split: `any`, or `clause` for fewer and longer
     claims (`atomic` and `span` are the annotation styles that `any` was trained on).
@@ -69,7 +69,7 @@ class LearnedSplitter:
             batch = todo[first : first + BATCH]
             tagged = [tag(sentences[i], blanks[i]) for i in batch]
             for i, s, output in zip(batch, tagged, self._outputs([blanks[i] for i in batch], tagged), strict=True):
-                s, claims = _claims(s, *output) if output is not None else (s, [])
+                s, claims = self._claims(s, *output) if output is not None else (s, [])
                 if len(claims) < 2:
                     splits[i] = [whole_sentence(sentences[i], blanks[i])]
                 else:
@@ -82,6 +82,12 @@ class LearnedSplitter:
         tagged = [tag(sentence, sentence) for sentence in sentences]
         return [output and output[1] for output in self._outputs(sentences, tagged)] if sentences else []
 
+    def _claims(self, s: Tagged, output: NetworkOutput, parse: Parse | None) -> tuple[Tagged, list[Fact]]:
+        """Return the sentence as it was read, and its claims: the network's own, but for whole clauses the rules'."""
+        read, claims = _claims(s, output, parse)
+        own = grouped_claims(read, parse, output, claims) if parse and self.style != "clause" else []
+        return read, own or claims
+
     def _outputs(
         self, sentences: Sequence[str], tagged: Sequence[Tagged]
     ) -> list[tuple[NetworkOutput, Parse | None] | None]:
@@ -93,8 +99,12 @@ class LearnedSplitter:
             tokens = [[Span(*place) for place in s.places] for s in tagged]
             batch = self._network.encode(sentences, words, tokens, [self.style] * len(sentences))
             pair_logits, role_logits, parse_logits = self._network(batch)
-            pairs, own = torch.sigmoid(pair_logits).numpy(), torch.softmax(role_logits, -1)[..., OWN_ROLE].numpy()
-            parses = self._network.read(parse_logits, batch.num_tokens) if self._network.parses else [None] * len(words)
+            pairs, own = (
+                torch.sigmoid(pair_logits).cpu().numpy(),
+                torch.softmax(role_logits, -1)[..., OWN_ROLE].cpu().numpy(),
+            )
+            read = self._network.grammar.read
+            parses = read(parse_logits, batch.num_tokens) if self._network.parses else [None] * len(words)
         outputs: list[tuple[NetworkOutput, Parse | None] | None] = []
         for number, (s, spans) in enumerate(zip(tagged, words, strict=True)):
             n = batch.num_words[number]
@@ -116,9 +126,9 @@ def _stamp(path: Path) -> tuple[int, int]:
 @lru_cache(maxsize=2)  # the shipped one, and another beside it
 def _load(weights: Path, _stamp: tuple[int, int]) -> tuple[Network, threading.Lock]:
     """Load the network of a file once per process, with the lock under which it is used."""
-    from propcite.attribution.propositions.network import Network
+    from propcite.attribution.propositions import splitter_files
 
-    return Network.load(weights, bundled_model()), threading.Lock()
+    return splitter_files.load(weights), threading.Lock()
 
 
 def _valid_style(style: str) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -78,7 +77,7 @@ def _stored(file: Path, base: Mapping[str, Any]) -> tuple[dict[str, Tensor], dic
     with safe_open(str(file), "pt") as opened:
         metadata = opened.metadata() or {}
         tensors = {name: opened.get_tensor(name).float() for name in opened.keys()}  # noqa: SIM118 - no mapping
-    if metadata.get("base") != weights_of(base):
+    if metadata.get("base") != reader_files.weights_of(base):
         raise ValueError("it was trained over another reader")
     return tensors, json.loads(metadata.get("about", "{}"))
 
@@ -105,16 +104,11 @@ def check(file: Path = QUESTIONS) -> None:
     try:
         about = json.loads((reader_files.READER / reader_files.ABOUT).read_text("utf-8"))
         with safe_open(str(file), "np") as opened:
-            fits = (opened.metadata() or {}).get("base") == weights_of(about)
+            fits = (opened.metadata() or {}).get("base") == reader_files.weights_of(about)
     except (OSError, ValueError, KeyError, SafetensorError, PropCiteError) as error:
         raise AttributionError(f"{file} is damaged or missing ({error}): {REMEDY}") from error
     if not fits:
         raise AttributionError(f"{file} was trained over another reader: {REMEDY}")
-
-
-def weights_of(about: Mapping[str, Any]) -> str:
-    """Return a hash of a reader's weights, given its description."""
-    return hashlib.sha256(json.dumps(about["files"], sort_keys=True).encode()).hexdigest()
 
 
 def save(file: Path, tensors: Mapping[str, Tensor], base: Mapping[str, Any], about: Mapping[str, Any]) -> None:
@@ -122,7 +116,7 @@ def save(file: Path, tensors: Mapping[str, Tensor], base: Mapping[str, Any], abo
     from safetensors.torch import save_file
 
     stored = {name: tensor.detach().cpu().half().contiguous() for name, tensor in tensors.items()}
-    metadata = {"base": weights_of(base), "about": json.dumps(about, sort_keys=True)}
+    metadata = {"base": reader_files.weights_of(base), "about": json.dumps(about, sort_keys=True)}
     with atomic_write(file, AttributionError) as new:
         save_file(stored, str(new), metadata=metadata)
 

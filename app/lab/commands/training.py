@@ -49,20 +49,16 @@ def train_splitter(
     out: Annotated[Path, typer.Option(help="File for the weights.")] = Path("splitter.safetensors"),
     parser: Annotated[str, typer.Option(help="A spaCy pipeline, which teaches the grammar.")] = "en_core_web_sm",
     start: Annotated[Path | None, typer.Option(help="Weights of a splitter to train further.", exists=True)] = None,
-    epochs: Annotated[int, typer.Option(min=1)] = 4,
+    epochs: Annotated[int, typer.Option(min=1)] = 5,
+    layers: Annotated[int, typer.Option(min=1, max=12, help="Lowest layers of the judge that it lies over.")] = 6,
+    device: Device = "",
     seed: Seed = 0,
 ) -> None:
     """Train the learned splitter; a quarter of the sentences with marked words is held out for evaluation."""
     from propcite.app.terminal_progress import counting
     from propcite.attribution.judges.training.making.pipeline import load_parser
-    from propcite.attribution.propositions.training import (
-        Example,
-        is_held_out,
-        num_steps,
-        read_examples,
-        train,
-        with_parses,
-    )
+    from propcite.attribution.propositions.training.examples import Example, is_held_out, read_examples, with_parses
+    from propcite.attribution.propositions.training.trainer import num_steps, train
 
     rows: dict[str, Example] = {}
     for example in (example for file in files for example in read_examples(file)):
@@ -71,9 +67,11 @@ def train_splitter(
     if not any(e.propositions for e in examples):
         raise PropCiteError("no sentence with propositions in these files: give JSON lines of both")
     note(f"{len(examples)} sentences for training, {len(rows) - len(examples)} held out")
-    pipeline = load_parser(parser)
-    with counting(len(examples), "parsing") as advance:
-        examples = list(with_parses(examples, pipeline, lambda: advance("parsing")))
+    if unparsed := [e for e in examples if e.parse is None]:
+        pipeline = load_parser(parser)
+        with counting(len(unparsed), "parsing") as advance:
+            parsed = list(with_parses(unparsed, pipeline, lambda: advance("parsing")))
+        examples = [e for e in examples if e.parse is not None] + parsed
     with counting(num_steps(examples, epochs), "training") as advance:
         train(
             examples,
@@ -81,6 +79,8 @@ def train_splitter(
             epochs=epochs,
             seed=seed,
             start=start,
+            layers=layers,
+            device=device,
             progress=lambda *state: advance(f"loss {state[-1]:.2f}"),
         )
     write_json({"weights": str(out), "sentences": len(examples)})

@@ -64,7 +64,7 @@ def _chosen(settings: Settings, part: str) -> tuple[str, str, list[Path]]:
         ("encoder", bundled.DEFAULT): [base, bundled.QUERIES_FILE, bundled.PASSAGES_FILE],
         ("encoder", bundled.QUERIES_ALONE): [base, bundled.QUERIES_FILE],
         ("encoder", bundled.BASE): [base],
-        ("splitter", "learned"): [base, SPLITTER_WEIGHTS],
+        ("splitter", "learned"): [*sorted(READER.iterdir()), SPLITTER_WEIGHTS],
         ("judge", "reader"): [base, *sorted(READER.iterdir())],
     }
     if part == "encoder":

@@ -1,0 +1,64 @@
+"""Take the network's own claims where they read as sentences, and the rules' nearest where they do not."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from scipy.cluster.hierarchy import fcluster, linkage
+
+from propcite.attribution.english import Fact, Tagged
+from propcite.attribution.propositions.claim_selection import (
+    MIN_AGREEMENT,
+    MIN_HELD,
+    MIN_OWN,
+    NetworkOutput,
+    agreement,
+)
+from propcite.attribution.propositions.grouped.sentences import worded
+from propcite.attribution.propositions.metrics import jaccard
+from propcite.attribution.propositions.parses import Parse
+from propcite.attribution.propositions.rules import loses_words
+
+
+def grouped_words(output: NetworkOutput) -> list[frozenset[int]]:
+    """Return the words of each claim of the network; empty if there are fewer than two."""
+    anchors = np.flatnonzero(output.own >= MIN_OWN)
+    if len(anchors) < 2:
+        return []
+    distances = 1 - agreement(output.pairs, anchors.tolist()).astype(np.float64)
+    labels = fcluster(linkage(distances[np.triu_indices(len(anchors), 1)], "average"), 1 - MIN_AGREEMENT, "distance")
+    groups = [anchors[labels == label] for label in dict.fromkeys(labels.tolist())]
+    held = [np.flatnonzero(output.pairs[own].mean(0) >= MIN_HELD) for own in groups]
+    claims = dict.fromkeys(frozenset([*own.tolist(), *more.tolist()]) for own, more in zip(groups, held, strict=True))
+    return list(claims) if len(claims) > 1 else []
+
+
+def grouped_claims(s: Tagged, parse: Parse, output: NetworkOutput, of_rules: Sequence[Fact]) -> list[Fact]:
+    """Return the network's claims, in the sentence's order; empty if these and the rules' do not hold all its words.
+
+    For a claim that does not read as a sentence the rules' nearest stands, and further ones for words that are lost.
+    """
+    by_words: dict[frozenset[int], Fact] = {}
+    for words in grouped_words(output):
+        tokens = frozenset(token for token, of_token in enumerate(output.words) if words & set(of_token))
+        fact = worded(s, parse, tokens)
+        if fact is None:
+            fact = max(of_rules, key=lambda one: jaccard(_words(s, one), tokens), default=None)
+        if fact is not None:
+            by_words.setdefault(_words(s, fact), fact)
+    for fact in of_rules if by_words else ():
+        if not loses_words(s, list(by_words.values())):
+            break
+        if _words(s, fact) - frozenset().union(*by_words):
+            by_words[_words(s, fact)] = fact
+    for whole in [words for words in by_words if by_words[words] in of_rules]:
+        parts = [words for words in by_words if words < whole]
+        if len(parts) > 1 and not whole - frozenset().union(*parts):
+            del by_words[whole]
+    claims = [by_words[words] for words in sorted(by_words, key=lambda words: (max(words, default=0), len(words)))]
+    return [] if loses_words(s, claims) else claims
+
+
+def _words(s: Tagged, fact: Fact) -> frozenset[int]:
+    return frozenset(at for piece in fact for at in range(piece.start, piece.end) if s.words[at][:1].isalnum())

@@ -1,0 +1,110 @@
+"""Save and load the splitter's network: what was trained over the judge's lower layers, in one file of float16."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import torch
+from safetensors import safe_open
+from safetensors.torch import save_file
+
+from propcite.attribution.errors import AttributionError
+from propcite.attribution.judges import reader_files
+from propcite.attribution.propositions.network import LAYERS, RANK, Network, lower_layers
+from propcite.retrieval.encoding.bundled import bundled_model
+from propcite.retrieval.encoding.loading import hide_progress_bars
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+_SEEN = "seen"  # name of the fingerprints in a file
+_REMEDY = "install PropCite again, or name a file that propcite train splitter wrote"
+
+
+def new_network(layers: int = LAYERS, rank: int = RANK, reader: reader_files.LoadedReader | None = None) -> Network:
+    """Return a network to train over the lowest layers of a reader, by default the shipped one, in float32."""
+    reader = reader or reader_files.load(precision="float32")
+    return Network(lower_layers(reader, layers), _tokenizer(reader_files.READER), rank=rank)
+
+
+def save(path: Path, network: Network, seen: Collection[int], base: Mapping[str, Any]) -> None:
+    """Write the trained weights, and the fingerprints of the sentences that they were trained on.
+
+    `base` describes the reader whose layers lie below.
+    """
+    trained = network.trained_parameters()
+    kept = {name: p for name, p in trained.items() if network.parses or not name.startswith("grammar.")}
+    write_tensors(path, kept, seen, base, len(network.encoder.encoder.layer))
+
+
+def write_tensors(
+    path: Path, tensors: Mapping[str, Tensor], seen: Collection[int], base: Mapping[str, Any], layers: int
+) -> None:
+    """Write a network's tensors as float16."""
+    stored = {name: p.detach().cpu().half().contiguous() for name, p in tensors.items()}
+    stored[_SEEN] = torch.tensor(sorted(seen), dtype=torch.int32)
+    save_file(stored, str(path), {"base": reader_files.weights_of(base), "layers": str(layers)})
+
+
+def start_from(network: Network, path: Path) -> None:
+    """Take the trained weights of a file of the same sizes, to train them further."""
+    tensors, _ = _stored(path)
+    tensors.pop(_SEEN, None)
+    try:
+        unexpected = network.load_state_dict({n: t.float() for n, t in tensors.items()}, strict=False).unexpected_keys
+    except RuntimeError as error:
+        raise AttributionError(f"the splitter {path} has other sizes: train a new one") from error
+    if unexpected:
+        raise AttributionError(f"{path} is no splitter ({unexpected[0]}): give a file of propcite train splitter")
+
+
+def load(path: Path, device: str = "", precision: str = "auto") -> Network:
+    """Load a trained network in the precision that the reader computes in, with its changes merged into its layers."""
+    tensors, about = _stored(path)
+    seen = tensors.pop(_SEEN, torch.zeros(0, dtype=torch.int32))
+    encoder, tokenizer = _base(path, about, device, precision)
+    like = next(encoder.parameters())
+    try:
+        widths = {"pair_width": len(tensors["compare"]) - 1, "parse_width": len(tensors.get("grammar.head", "..")) - 1}
+        rank = next(len(tensor) for name, tensor in tensors.items() if name.endswith(".down"))
+    except (KeyError, StopIteration) as error:
+        raise AttributionError(f"{path} is no splitter ({error}): {_REMEDY}") from error
+    network = Network(encoder, tokenizer, rank=rank, **widths)
+    network.seen = frozenset(seen.tolist())
+    network.parses = any(name.startswith("grammar.") for name in tensors)
+    expected = {name for name in network.trained_parameters() if network.parses or not name.startswith("grammar.")}
+    if misfits := expected ^ tensors.keys():
+        raise AttributionError(f"the splitter {path} does not fit its base ({sorted(misfits)[0]}): train it again")
+    network.load_state_dict({name: t.float() for name, t in tensors.items()}, strict=False)
+    network.merge()
+    return network.to(like.device).eval().requires_grad_(False)
+
+
+def _base(path: Path, about: Mapping[str, str], device: str, precision: str) -> tuple[Any, Any]:
+    """Return the layers below a splitter and their tokenizer: the reader's, or those of the bundled MiniLM."""
+    if "layers" not in about:
+        from transformers import AutoModel, AutoTokenizer
+
+        hide_progress_bars()
+        return AutoModel.from_pretrained(bundled_model()), AutoTokenizer.from_pretrained(bundled_model())
+    reader = reader_files.load(reader_files.READER, device, precision)
+    if about.get("base") != reader_files.weights_of(reader.about):
+        raise AttributionError(f"the splitter {path} was trained over another judge: {_REMEDY}")
+    return lower_layers(reader, int(about["layers"])), _tokenizer(reader_files.READER)
+
+
+def _tokenizer(folder: Path) -> Any:
+    from transformers import AutoTokenizer
+
+    hide_progress_bars()
+    return AutoTokenizer.from_pretrained(folder)
+
+
+def _stored(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
+    try:
+        with safe_open(str(path), "pt") as opened:
+            return {name: opened.get_tensor(name) for name in opened.keys()}, opened.metadata() or {}  # noqa: SIM118
+    except Exception as error:  # safetensors has its own exception types
+        raise AttributionError(f"cannot read the splitter {path} ({error}): reinstall PropCite") from error
