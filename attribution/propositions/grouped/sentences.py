@@ -48,7 +48,7 @@ def _clause(held: HeldWords, tops: Sequence[int]) -> Fact | None:
     tags = held.parse.tags
     if len(tops) == 1:
         is_verb = tags[tops[0]].startswith("VB") or tags[tops[0]] == "MD"
-        return _of_verb(held, tops[0]) if is_verb else _told_of(held, tops[0])
+        return _of_verb(held, tops[0]) if is_verb else _said_of(held, tops[0])
     if len(tops) != 2 or held.heads[tops[0]][1] not in _SUBJECTS:
         return None
     subject, verb = tops
@@ -66,7 +66,7 @@ def _of_verb(held: HeldWords, verb: int) -> Fact | None:
         return None
     if held.s.lows[verb] in lex.BE and not any(held.is_word(kid) for kid in kids if kid > verb):
         held.tokens.discard(verb)
-        return _told_of(held, subject)
+        return _said_of(held, subject)
     if parse.relations[verb] in {"ccomp", "pcomp", "xcomp"} or (
         parse.relations[verb] == "advcl" and not _APART & {held.s.lows[kid] for kid in parse.children[verb]}
     ):
@@ -88,27 +88,28 @@ def _has_object(held: HeldWords, verb: int) -> bool:
     return relations[verb] == "conj" and bool(after & {"dobj", "npadvmod"})
 
 
-def _told_of(held: HeldWords, noun: int) -> Fact | None:
-    """`Ada, a poet`, `Ada, who wrote`, `Ada, born in Oslo`: what is told of a noun in passing."""
+def _said_of(held: HeldWords, noun: int) -> Fact | None:
+    """`Ada, a poet`, `Ada, who wrote`, `Ada, born in Oslo`: what is said of a noun in passing."""
     parse = held.parse
-    told = [kid for kid in held.kids(noun) if held.heads[kid][1] in {"appos", "relcl", "acl"}]
-    if len(told) != 1:
+    additions = [kid for kid in held.kids(noun) if held.heads[kid][1] in {"appos", "relcl", "acl"}]
+    if len(additions) != 1:
         return None
-    below = held.below(told[0])
+    [addition] = additions
+    below = held.below(addition)
     own = [at for at in held.below(noun) if at not in below]
     if own[-1] > below[0]:
         return None
-    relation = held.heads[told[0]][1]
+    relation = held.heads[addition][1]
     if relation == "relcl":
-        is_subject = [kid for kid in parse.children[told[0]] if parse.relations[kid] in _SUBJECTS]
+        is_subject = [kid for kid in parse.children[addition] if parse.relations[kid] in _SUBJECTS]
         pronoun = next((kid for kid in is_subject if parse.tags[kid] in _RELATIVE), None)
         rest = [at for at in below if at != pronoun]
         return None if pronoun is None else (*_pieces(held, own), *_pieces(held, rest))
     if relation == "appos" and not _is_naming(held, own, below):
         return None
-    if relation == "acl" and parse.tags[told[0]] != "VBN":
+    if relation == "acl" and parse.tags[addition] != "VBN":
         return None
-    return _with_be(held, own, below, told[0])
+    return _with_be(held, own, below, addition)
 
 
 def _is_naming(held: HeldWords, noun: Sequence[int], below: Sequence[int]) -> bool:
@@ -118,7 +119,7 @@ def _is_naming(held: HeldWords, noun: Sequence[int], below: Sequence[int]) -> bo
     return is_known and held.s.lows[below[0]] in _NAMING
 
 
-def _with_be(held: HeldWords, noun: Sequence[int], rest: Sequence[int], told: int) -> Fact | None:
+def _with_be(held: HeldWords, noun: Sequence[int], rest: Sequence[int], top: int) -> Fact | None:
     """Return noun and rest with `is`, `are`, `was` or `were` between them; None for a sentence without a verb."""
     parse = held.parse
     root = next((at for at, head in enumerate(parse.heads) if head == at and parse.tags[at].startswith("VB")), None)
@@ -127,7 +128,7 @@ def _with_be(held: HeldWords, noun: Sequence[int], rest: Sequence[int], told: in
         return None
     helper = next((kid for kid in parse.children[root] if parse.relations[kid] in {"aux", "auxpass"}), root)
     be = be_like(held.s, helper, subject[0])
-    if parse.tags[told] == "VBN":
+    if parse.tags[top] == "VBN":
         be = be_with(be, held.s.lows[said[0].start : said[-1].end])
     return (*subject, Piece(0, 0, be), *said)
 

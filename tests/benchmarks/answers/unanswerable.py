@@ -28,7 +28,8 @@ from propcite.retrieval.text import Document, Passage
 
 SOURCES = ("mediqa2019_qa", "musique", "squad2")
 SQUAD = "squad2"
-TITLES = ("Fresno, California", "Scottish Parliament", "Packet switching")  # that training held out
+# Held out of the last training; the one before had read them.
+TITLES = ("Economic inequality", "Force", "1973 oil crisis")
 HEAD = (
     "source", "questions", "unanswerable", "abstained", "precision", "recall", "F1", "answered answerable",
     "of them with an answer string", "hold it",
