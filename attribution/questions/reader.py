@@ -93,7 +93,7 @@ class QuestionReader:
     >>> text = "The barrier is 6.4 metres high."
     >>> (reading,) = QuestionReader().read([("How high is the barrier?", Text(text, sentences=(Span(0, 31),)))])
     >>> reading.sentences[0].words.of(text)
-    '6.4 metres high'
+    '6.4 metres'
     """
 
     def __init__(self, file: Path | None = None, *, device: str = "", precision: str = "auto") -> None:
