@@ -214,15 +214,15 @@ class Doctor:
         from propcite.app.ingest.ocr.choosing import available, way_to_read
         from propcite.attribution import propositions
         from propcite.attribution.judges import reader_files
-        from propcite.attribution.questions import files as question_files
+        from propcite.attribution.questions.files import QUESTIONS
         from propcite.retrieval.encoding import bundled
 
         settings = self.parts.settings
         checks: list[Callable[[], object]] = [bundled.bundled_model]  # compares its checksum
         checks += [partial(bundled.check_trained, path) for path in (bundled.QUERIES_FILE, bundled.PASSAGES_FILE)]
-        checks.append(partial(question_files.check, propositions.SPLITTER_WEIGHTS))  # both lie over the reader
+        checks.append(partial(reader_files.check_over, propositions.SPLITTER_WEIGHTS))
         checks.append(partial(reader_files.check, reader_files.READER))
-        checks.append(question_files.check)
+        checks.append(partial(reader_files.check_over, QUESTIONS))
         for check in checks:
             try:
                 check()

@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
@@ -34,6 +34,7 @@ READER = Path(__file__).parents[1] / "models" / "reader"
 ABOUT = "reader.json"
 CHANGES = "changes.safetensors"
 REMEDY = "install PropCite again, or name a folder that propcite train judge wrote"
+RETRAIN = "install PropCite again, or train it over the shipped judge"
 MAX_FILE_BYTES = 45_000_000
 BASE = "base."  # in front of the names of the base's weights
 DENIAL = "denial."  # of the weights that readers lack which were trained before there were any
@@ -68,7 +69,6 @@ def _load(folder: Path, described: str, device: str, precision: str) -> LoadedRe
 
     from propcite.attribution.reading.pairs import PairTokenizer
 
-    hide_progress_bars()
     device = device or ("cuda" if torch.cuda.is_available() else "cpu")
     try:
         about = json.loads(described)
@@ -78,10 +78,14 @@ def _load(folder: Path, described: str, device: str, precision: str) -> LoadedRe
         change(network, changes)
         tokenizer = PairTokenizer(transformers.AutoTokenizer.from_pretrained(folder))
     except Exception as error:  # each file format has its own kinds
-        reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
-        raise AttributionError(f"{folder} is damaged or missing ({reason}): {REMEDY}") from error
+        raise _damaged(folder, error) from error
     network = network.to(device, dtype_of(precision, torch.device(device).type)).eval().requires_grad_(False)
     return LoadedReader(network, tokenizer, f"{folder.name}@{_digest(about)}", about, changes)
+
+
+def _damaged(folder: Path, error: Exception) -> AttributionError:
+    reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
+    return AttributionError(f"{folder} is damaged or missing ({reason}): {REMEDY}")
 
 
 def _changes(folder: Path, about: Mapping[str, Any]) -> dict[str, Tensor]:
@@ -89,19 +93,47 @@ def _changes(folder: Path, about: Mapping[str, Any]) -> dict[str, Tensor]:
     return restored(dict(_tensors(folder / CHANGES))) if "changes" in about else {}
 
 
-def _network(config: Any, state: Mapping[str, Tensor]) -> ReaderNetwork:
-    """Build a network from its weights, without drawing random ones first."""
+def load_lower_layers(number: int, device: str = "", precision: str = "auto") -> Any:
+    """Return the base of the shipped reader with its lowest layers alone, as they are without its changes."""
+    import torch
     import transformers
 
-    from propcite.attribution.judges.reader_network import ReaderNetwork
+    device = device or ("cuda" if torch.cuda.is_available() else "cpu")
+    try:
+        config = transformers.AutoConfig.from_pretrained(READER, num_hidden_layers=number)
+        files = (READER / file for file in describe(READER)["files"])
+        stored = {name: t for file in files for name, t in _tensors(file, lambda name: _is_below(name, number))}
+        base = _base(config, dict(unpacked(stored)))
+        base.pooler = None
+    except Exception as error:  # each file format has its own kinds
+        raise _damaged(READER, error) from error
+    return base.to(device, dtype_of(precision, torch.device(device).type)).eval().requires_grad_(False)
 
+
+def _is_below(name: str, number: int) -> bool:
+    """Return whether a stored tensor belongs to the base's embeddings or its lowest layers."""
+    layer = name.removeprefix(f"{BASE}encoder.layer.")
+    return name.startswith(BASE) and (layer == name or int(layer.partition(".")[0]) < number)
+
+
+def _base(config: Any, state: Mapping[str, Tensor]) -> Any:
+    """Build the base of a network from its weights, without drawing random ones first."""
+    import transformers
+
+    hide_progress_bars()
     untyped: Any = transformers
     untyped.utils.logging.set_verbosity_error()  # the base's pooler is not stored, and not used
     base_state = {name.removeprefix(BASE): tensor for name, tensor in state.items() if name.startswith(BASE)}
-    base = untyped.MODEL_MAPPING[type(config)].from_pretrained(
+    return untyped.MODEL_MAPPING[type(config)].from_pretrained(
         None, config=config, state_dict=base_state, attn_implementation="eager"
     )
-    network = ReaderNetwork(base)
+
+
+def _network(config: Any, state: Mapping[str, Tensor]) -> ReaderNetwork:
+    """Build a network from its weights."""
+    from propcite.attribution.judges.reader_network import ReaderNetwork
+
+    network = ReaderNetwork(_base(config, state))
     network.load_state_dict({**network.state_dict(), **state}, strict=True)
     if missing := sorted(name for name in network.state_dict().keys() - state.keys() if not name.startswith(DENIAL)):
         raise ValueError(f"it lacks {missing[0]}")
@@ -134,7 +166,7 @@ def _write_about(folder: Path, about: Mapping[str, Any]) -> None:
         new.write_text(json.dumps(about, indent=1, sort_keys=True) + "\n", "utf-8")
 
 
-def describe(folder: Path = READER) -> dict[str, Any]:
+def describe(folder: Path) -> dict[str, Any]:
     """Return a reader's description."""
     about: dict[str, Any] = json.loads((folder / ABOUT).read_text("utf-8"))
     return about
@@ -196,12 +228,25 @@ def _parts(tensors: Mapping[str, Tensor]) -> Iterator[dict[str, Tensor]]:
     yield part
 
 
-def _tensors(file: Path) -> Iterator[tuple[str, Tensor]]:
+def _tensors(file: Path, wanted: Callable[[str], bool] = lambda _: True) -> Iterator[tuple[str, Tensor]]:
     from safetensors import safe_open
 
     with safe_open(str(file), "pt") as opened:
-        for name in opened.keys():  # noqa: SIM118 - no mapping
+        for name in filter(wanted, opened.keys()):
             yield name, opened.get_tensor(name)
+
+
+def check_over(file: Path) -> None:
+    """Raise AttributionError unless the file was trained over the weights of the shipped reader."""
+    from safetensors import SafetensorError, safe_open
+
+    try:
+        with safe_open(str(file), "np") as opened:
+            fits = (opened.metadata() or {}).get("base") == weights_of(describe(READER))
+    except (OSError, ValueError, KeyError, SafetensorError) as error:
+        raise AttributionError(f"{file} is damaged or missing ({error}): {RETRAIN}") from error
+    if not fits:
+        raise AttributionError(f"{file} was trained over another reader: {RETRAIN}")
 
 
 def weights_of(about: Mapping[str, Any]) -> str:

@@ -147,11 +147,17 @@ def _groups(clause: Frame, output: NetworkOutput) -> list[list[int]]:
     if len(own) < 2:
         return []
     distances = _distances(units, own, anchors, output)
-    labels = fcluster(linkage(distances[np.triu_indices(len(own), 1)], "average"), 1 - MIN_AGREEMENT, "distance")
+    return sorted(_with_split_lists(clause, agreeing(own, distances)))
+
+
+def agreeing(items: Sequence[int], distances: npt.NDArray[np.float64]) -> list[list[int]]:
+    """Return at least two items in groups that agree on average, given how far each two are from one claim.  (n, n)"""
+    pairs = distances[np.triu_indices(len(items), 1)]
+    labels = fcluster(linkage(pairs, "average"), 1 - MIN_AGREEMENT, "distance")
     groups: dict[int, list[int]] = {}
-    for at, label in zip(own, labels, strict=True):
-        groups.setdefault(label, []).append(at)
-    return sorted(_with_split_lists(clause, list(groups.values())))
+    for item, label in zip(items, labels, strict=True):
+        groups.setdefault(label, []).append(item)
+    return list(groups.values())
 
 
 def _distances(

@@ -20,6 +20,7 @@ TWO_ROLES = "a word in two roles"
 CUT_NAME = "a name or title is cut"
 
 _SUBJECTS = frozenset("nsubj nsubjpass csubj csubjpass expl".split())
+_ACTIVE = frozenset("VBD VBZ VBP".split())
 _PROPER = frozenset("NNP NNPS".split())
 _TAKES_NOUN = verbs.NAMING | frozenset(  # after be: "was given a prize", "was paid £5"
     "awarded given granted offered paid sent shown taught told asked allowed denied promised assigned left lent born"
@@ -52,6 +53,8 @@ class FaultFinder:
         found = [_repeats(s, told)]
         if parse is not None:
             found += [_verb_fault(parse), _half(told, parse)]
+        if parse is not None and of_sentence is not None and _turns_passive(s, of_sentence, told, parse):
+            found.append(HALF)
         if of_sentence is not None:
             held = [any(span.start < end and start < span.end for span in proposition.spans) for start, end in s.places]
             found.append(CUT_NAME if _cuts_name(s, of_sentence, held) else "")
@@ -77,6 +80,16 @@ def _half(told: Tagged, parse: Parse) -> str:
         if parse.tags[at] == "VBN" and {"auxpass", "dobj"} <= below and told.lows[at] not in _TAKES_NOUN:
             return HALF
     return ""
+
+
+def _turns_passive(s: Tagged, of_sentence: Parse, told: Tagged, parse: Parse) -> bool:
+    """Return whether a verb that is active in the sentence has another verb's auxiliary: `was contained`."""
+    for at, tag_of_word in enumerate(parse.tags):
+        if tag_of_word == "VBN" and any(parse.relations[kid] == "auxpass" for kid in parse.children[at]):
+            tags = {of_sentence.tags[other] for other, low in enumerate(s.lows) if low == told.lows[at]}
+            if tags and tags <= _ACTIVE:
+                return True
+    return False
 
 
 def _repeats(s: Tagged, told: Tagged) -> str:

@@ -84,7 +84,7 @@ class LearnedSplitter:
 
     def _claims(self, s: Tagged, output: NetworkOutput, parse: Parse | None) -> tuple[Tagged, list[Fact]]:
         """Return the sentence as it was read, and its claims: the network's own, but for whole clauses the rules'."""
-        read, claims = _claims(s, output, parse)
+        read, claims = _claims_of_rules(s, output, parse)
         own = grouped_claims(read, parse, output, claims) if parse and self.style != "clause" else []
         return read, own or claims
 
@@ -99,10 +99,8 @@ class LearnedSplitter:
             tokens = [[Span(*place) for place in s.places] for s in tagged]
             batch = self._network.encode(sentences, words, tokens, [self.style] * len(sentences))
             pair_logits, role_logits, parse_logits = self._network(batch)
-            pairs, own = (
-                torch.sigmoid(pair_logits).cpu().numpy(),
-                torch.softmax(role_logits, -1)[..., OWN_ROLE].cpu().numpy(),
-            )
+            pairs = torch.sigmoid(pair_logits).cpu().numpy()
+            own = torch.softmax(role_logits, -1)[..., OWN_ROLE].cpu().numpy()
             read = self._network.grammar.read
             parses = read(parse_logits, batch.num_tokens) if self._network.parses else [None] * len(words)
         outputs: list[tuple[NetworkOutput, Parse | None] | None] = []
@@ -153,7 +151,7 @@ def _words_of_tokens(s: Tagged, words: Sequence[Span]) -> list[list[int]]:
     return words_of
 
 
-def _claims(s: Tagged, output: NetworkOutput, parse: Parse | None) -> tuple[Tagged, list[Fact]]:
+def _claims_of_rules(s: Tagged, output: NetworkOutput, parse: Parse | None) -> tuple[Tagged, list[Fact]]:
     """Return the sentence as it was read, and its distinct claims: its clauses if the claims would lose a word."""
     s = corrected(s, parse) if parse else s
     facts = (clauses_read(s, parse) if parse else clauses(s)) or [(Piece(0, _end_of_words(s)),)]

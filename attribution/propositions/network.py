@@ -9,19 +9,14 @@ import hashlib
 import math
 import re
 from collections.abc import Iterator, Sequence
-from copy import deepcopy
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 
-from propcite.attribution.judges.reader_changes import UP, change
 from propcite.attribution.propositions.grammar_head import MAX_DISTANCE, Grammar, ParseLogits, by_distance
 from propcite.retrieval.text import Span
-
-if TYPE_CHECKING:
-    from propcite.attribution.judges.reader_files import LoadedReader
 
 LAYERS = 6  # of the judge, from below
 RANK = 32
@@ -176,19 +171,6 @@ class Network(nn.Module):
             for name, child in list(module.named_children()):
                 if isinstance(child, LowRank):
                     setattr(module, name, child.merged())
-
-
-def lower_layers(reader: LoadedReader, number: int) -> Any:
-    """Return the lowest layers of a reader as it was before its changes; the embeddings stay shared."""
-    base = reader.network.base
-    left_out = base.encoder.layer[number:]
-    kept = deepcopy(base, {id(module): module for module in (base.embeddings, *left_out)})
-    kept.encoder.layer = kept.encoder.layer[:number]
-    own = kept.state_dict()
-    named = {name.removeprefix("base."): tensor for name, tensor in reader.changes.items()}
-    changes = {name: tensor for name, tensor in named.items() if name.rpartition("/")[0] in own}
-    change(kept, {name: -tensor if name.endswith(UP) else tensor for name, tensor in changes.items()})
-    return kept
 
 
 def padded(rows: Sequence[list[int]], padding: int = 0) -> Tensor:

@@ -12,8 +12,7 @@ from safetensors.torch import save_file
 
 from propcite.attribution.errors import AttributionError
 from propcite.attribution.judges import reader_files
-from propcite.attribution.propositions.network import LAYERS, RANK, Network, lower_layers
-from propcite.retrieval.encoding.bundled import bundled_model
+from propcite.attribution.propositions.network import LAYERS, RANK, Network
 from propcite.retrieval.encoding.loading import hide_progress_bars
 
 if TYPE_CHECKING:
@@ -23,10 +22,10 @@ _SEEN = "seen"  # name of the fingerprints in a file
 _REMEDY = "install PropCite again, or name a file that propcite train splitter wrote"
 
 
-def new_network(layers: int = LAYERS, rank: int = RANK, reader: reader_files.LoadedReader | None = None) -> Network:
-    """Return a network to train over the lowest layers of a reader, by default the shipped one, in float32."""
-    reader = reader or reader_files.load(precision="float32")
-    return Network(lower_layers(reader, layers), _tokenizer(reader_files.READER), rank=rank)
+def new_network(layers: int = LAYERS, rank: int = RANK, device: str = "") -> Network:
+    """Return a network to train over the lowest layers of the shipped reader, in float32."""
+    encoder = reader_files.load_lower_layers(layers, device, "float32")
+    return Network(encoder, _tokenizer(), rank=rank).to(encoder.device)
 
 
 def save(path: Path, network: Network, seen: Collection[int], base: Mapping[str, Any]) -> None:
@@ -64,14 +63,15 @@ def load(path: Path, device: str = "", precision: str = "auto") -> Network:
     """Load a trained network in the precision that the reader computes in, with its changes merged into its layers."""
     tensors, about = _stored(path)
     seen = tensors.pop(_SEEN, torch.zeros(0, dtype=torch.int32))
-    encoder, tokenizer = _base(path, about, device, precision)
-    like = next(encoder.parameters())
+    if about.get("base") != reader_files.weights_of(reader_files.describe(reader_files.READER)):
+        raise AttributionError(f"the splitter {path} was not trained over this judge: {_REMEDY}")
+    encoder = reader_files.load_lower_layers(int(about["layers"]), device, precision)
     try:
         widths = {"pair_width": len(tensors["compare"]) - 1, "parse_width": len(tensors.get("grammar.head", "..")) - 1}
         rank = next(len(tensor) for name, tensor in tensors.items() if name.endswith(".down"))
     except (KeyError, StopIteration) as error:
         raise AttributionError(f"{path} is no splitter ({error}): {_REMEDY}") from error
-    network = Network(encoder, tokenizer, rank=rank, **widths)
+    network = Network(encoder, _tokenizer(), rank=rank, **widths)
     network.seen = frozenset(seen.tolist())
     network.parses = any(name.startswith("grammar.") for name in tensors)
     expected = {name for name in network.trained_parameters() if network.parses or not name.startswith("grammar.")}
@@ -79,27 +79,14 @@ def load(path: Path, device: str = "", precision: str = "auto") -> Network:
         raise AttributionError(f"the splitter {path} does not fit its base ({sorted(misfits)[0]}): train it again")
     network.load_state_dict({name: t.float() for name, t in tensors.items()}, strict=False)
     network.merge()
-    return network.to(like.device).eval().requires_grad_(False)
+    return network.to(encoder.device).eval().requires_grad_(False)
 
 
-def _base(path: Path, about: Mapping[str, str], device: str, precision: str) -> tuple[Any, Any]:
-    """Return the layers below a splitter and their tokenizer: the reader's, or those of the bundled MiniLM."""
-    if "layers" not in about:
-        from transformers import AutoModel, AutoTokenizer
-
-        hide_progress_bars()
-        return AutoModel.from_pretrained(bundled_model()), AutoTokenizer.from_pretrained(bundled_model())
-    reader = reader_files.load(reader_files.READER, device, precision)
-    if about.get("base") != reader_files.weights_of(reader.about):
-        raise AttributionError(f"the splitter {path} was trained over another judge: {_REMEDY}")
-    return lower_layers(reader, int(about["layers"])), _tokenizer(reader_files.READER)
-
-
-def _tokenizer(folder: Path) -> Any:
+def _tokenizer() -> Any:
     from transformers import AutoTokenizer
 
     hide_progress_bars()
-    return AutoTokenizer.from_pretrained(folder)
+    return AutoTokenizer.from_pretrained(reader_files.READER)
 
 
 def _stored(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:

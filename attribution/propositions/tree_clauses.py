@@ -111,7 +111,7 @@ class _Builder:
             subject_tokens = self._trimmed(at for at in held if at not in left)
             if not subject_tokens:
                 raise _NotFollowedError
-            subject = self._pieces(subject_tokens)
+            subject = pieces_of(subject_tokens)
             start = held[0]
             helper = ()
         elif not subject:
@@ -298,7 +298,7 @@ class _Builder:
             for at in parse.subtree(other)
         }
         tokens = self._trimmed(at for at in parse.subtree(noun) if at not in siblings)
-        noun_pieces = self._pieces(tokens)
+        noun_pieces = pieces_of(tokens)
         is_said = self._is_said_to_be(noun) and parse.relations[kid] != "appos"
         if is_said:
             noun_pieces = subject
@@ -324,7 +324,7 @@ class _Builder:
 
     def _members(self, predicate: list[int]) -> list[Fact]:
         """Return the predicate once for each member of its list; itself where there is none."""
-        whole = self._pieces(predicate)
+        whole = pieces_of(predicate)
         return members(self.s, whole[0].start, whole[0].end) if len(whole) == 1 else [whole]
 
     def _add_shared(self, verb: int, joined: list[int], predicate: list[int], before: Fact) -> bool:
@@ -340,7 +340,7 @@ class _Builder:
         tail = [at for at in tail if at not in self._links(nested)]
         follows = self.s.tags[tail[0]] if tail else ""
         if follows and (follows in "DXKNUJQ" or (follows == "P" and self.s.lows[tail[0]] in lex.SHARED)):
-            self.found.append((*before, *self._pieces(predicate), *self._pieces(self._trimmed(tail))))
+            self.found.append((*before, *pieces_of(predicate), *pieces_of(self._trimmed(tail))))
             return True
         return False
 
@@ -362,11 +362,17 @@ class _Builder:
             kept.pop(0)
         return kept
 
-    def _pieces(self, tokens: Iterable[int]) -> Fact:
-        pieces: list[Piece] = []
-        for at in tokens:
-            if pieces and pieces[-1].end == at:
-                pieces[-1] = Piece(pieces[-1].start, at + 1)
-            else:
-                pieces.append(Piece(at, at + 1))
-        return tuple(pieces)
+
+def pieces_of(tokens: Iterable[int]) -> Fact:
+    """Return tokens as pieces: neighbours are one.
+
+    >>> [(piece.start, piece.end) for piece in pieces_of([0, 1, 4])]
+    [(0, 2), (4, 5)]
+    """
+    pieces: list[Piece] = []
+    for at in tokens:
+        if pieces and pieces[-1].end == at:
+            pieces[-1] = Piece(pieces[-1].start, at + 1)
+        else:
+            pieces.append(Piece(at, at + 1))
+    return tuple(pieces)

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 from propcite.attribution.errors import AttributionError
 from propcite.attribution.judges import reader_changes, reader_files
 from propcite.retrieval.encoding.bundled import file_sha256
-from propcite.retrieval.errors import PropCiteError
 from propcite.retrieval.saving import atomic_write
 
 if TYPE_CHECKING:
@@ -95,20 +94,6 @@ def over(reader: reader_files.LoadedReader, changes: Mapping[str, Tensor]) -> Qu
             undone[f"{int(number) - first}.{rest}"] = -tensor if name.endswith(reader_changes.UP) else tensor
     reader_changes.change(network.upper_layers, reader_changes.joined(undone, changes))
     return network
-
-
-def check(file: Path = QUESTIONS) -> None:
-    """Raise AttributionError unless the file fits the shipped reader of claims."""
-    from safetensors import SafetensorError, safe_open
-
-    try:
-        about = json.loads((reader_files.READER / reader_files.ABOUT).read_text("utf-8"))
-        with safe_open(str(file), "np") as opened:
-            fits = (opened.metadata() or {}).get("base") == reader_files.weights_of(about)
-    except (OSError, ValueError, KeyError, SafetensorError, PropCiteError) as error:
-        raise AttributionError(f"{file} is damaged or missing ({error}): {REMEDY}") from error
-    if not fits:
-        raise AttributionError(f"{file} was trained over another reader: {REMEDY}")
 
 
 def save(file: Path, tensors: Mapping[str, Tensor], base: Mapping[str, Any], about: Mapping[str, Any]) -> None:

@@ -41,7 +41,7 @@ def seconds(work: Callable[[], object]) -> float:
 
 
 def limits() -> tuple[float, float]:
-    """Return the bytes a second that a copy reads and writes, and the operations a second of a matrix product."""
+    """Return the bytes per second that a copy reads and writes, and the operations per second of a matrix product."""
     source = torch.empty(2**32, dtype=torch.uint8, device="cuda")
     target = torch.empty_like(source)
     copied = 2 * source.numel() / seconds(lambda: target.copy_(source))
@@ -68,6 +68,8 @@ def main() -> None:
     parser.add_argument("--encoder", default="")
     parser.add_argument("--tokens", type=int, default=2**23)
     args = parser.parse_args()
+    if not torch.cuda.is_available():
+        parser.error("torch sees no GPU: run this where nvidia-smi shows one, with a CUDA build of torch")
     bandwidth, product = limits()
     print(f"{torch.cuda.get_device_name()}: copy {bandwidth / 1e12:.2f} TB/s, product {product / 1e12:.0f} TFLOP/s")
     judge = load(device="cuda", precision="bfloat16").network
@@ -88,7 +90,7 @@ def main() -> None:
             flops = 2 * multiplied(encoder) * rows * width / taken
             share = f"{flops / 1e12:.0f} TFLOP/s, {flops / product:.0%} of the product"
             print(f"encoder, {rows} passages of {width} tokens: {rows * width / taken:,.0f} tokens/s, {share}")
-        tokens = args.tokens // CHUNK * CHUNK
+        tokens = max(1, args.tokens // CHUNK) * CHUNK
         query = torch.randn(QUERY_TOKENS, DIMENSION, dtype=torch.bfloat16, device="cuda")
         codes = torch.randint(-127, 127, (tokens, DIMENSION), dtype=torch.int8, device="cuda")
         for vectors in (codes.to(torch.bfloat16), codes):

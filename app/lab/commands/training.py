@@ -48,6 +48,9 @@ def train_splitter(
     files: Annotated[list[Path], typer.Argument(help="JSON lines of sentence and propositions.", metavar="FILES…")],
     out: Annotated[Path, typer.Option(help="File for the weights.")] = Path("splitter.safetensors"),
     parser: Annotated[str, typer.Option(help="A spaCy pipeline, which teaches the grammar.")] = "en_core_web_sm",
+    parsed: Annotated[
+        Path | None, typer.Option(help="Write the sentences with their parses here: these rows need no pipeline again.")
+    ] = None,
     start: Annotated[Path | None, typer.Option(help="Weights of a splitter to train further.", exists=True)] = None,
     epochs: Annotated[int, typer.Option(min=1)] = 5,
     layers: Annotated[int, typer.Option(min=1, max=12, help="Lowest layers of the judge that it lies over.")] = 6,
@@ -57,7 +60,13 @@ def train_splitter(
     """Train the learned splitter; a quarter of the sentences with marked words is held out for evaluation."""
     from propcite.app.terminal_progress import counting
     from propcite.attribution.judges.training.making.pipeline import load_parser
-    from propcite.attribution.propositions.training.examples import Example, is_held_out, read_examples, with_parses
+    from propcite.attribution.propositions.training.examples import (
+        Example,
+        is_held_out,
+        read_examples,
+        with_parses,
+        write_parsed,
+    )
     from propcite.attribution.propositions.training.trainer import num_steps, train
 
     rows: dict[str, Example] = {}
@@ -70,8 +79,10 @@ def train_splitter(
     if unparsed := [e for e in examples if e.parse is None]:
         pipeline = load_parser(parser)
         with counting(len(unparsed), "parsing") as advance:
-            parsed = list(with_parses(unparsed, pipeline, lambda: advance("parsing")))
-        examples = [e for e in examples if e.parse is not None] + parsed
+            new = list(with_parses(unparsed, pipeline, lambda: advance("parsing")))
+        examples = [e for e in examples if e.parse is not None] + new
+    if parsed is not None:
+        write_parsed(parsed, examples)
     with counting(num_steps(examples, epochs), "training") as advance:
         train(
             examples,

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from scipy.cluster.hierarchy import fcluster, linkage
 
 from propcite.attribution.english import Fact, Tagged
 from propcite.attribution.propositions.claim_selection import (
-    MIN_AGREEMENT,
     MIN_HELD,
     MIN_OWN,
     NetworkOutput,
+    agreeing,
     agreement,
 )
 from propcite.attribution.propositions.grouped.sentences import worded
@@ -23,14 +22,12 @@ from propcite.attribution.propositions.rules import loses_words
 
 def grouped_words(output: NetworkOutput) -> list[frozenset[int]]:
     """Return the words of each claim of the network; empty if there are fewer than two."""
-    anchors = np.flatnonzero(output.own >= MIN_OWN)
+    anchors = np.flatnonzero(output.own >= MIN_OWN).tolist()
     if len(anchors) < 2:
         return []
-    distances = 1 - agreement(output.pairs, anchors.tolist()).astype(np.float64)
-    labels = fcluster(linkage(distances[np.triu_indices(len(anchors), 1)], "average"), 1 - MIN_AGREEMENT, "distance")
-    groups = [anchors[labels == label] for label in dict.fromkeys(labels.tolist())]
+    groups = agreeing(anchors, 1 - agreement(output.pairs, anchors).astype(np.float64))
     held = [np.flatnonzero(output.pairs[own].mean(0) >= MIN_HELD) for own in groups]
-    claims = dict.fromkeys(frozenset([*own.tolist(), *more.tolist()]) for own, more in zip(groups, held, strict=True))
+    claims = dict.fromkeys(frozenset([*own, *more.tolist()]) for own, more in zip(groups, held, strict=True))
     return list(claims) if len(claims) > 1 else []
 
 

@@ -9,6 +9,7 @@ from propcite.attribution.english import lexicon as lex
 from propcite.attribution.propositions.grouped.held_words import HeldWords
 from propcite.attribution.propositions.parses import Parse
 from propcite.attribution.propositions.reading import is_readable
+from propcite.attribution.propositions.tree_clauses import pieces_of
 
 _SUBJECTS = frozenset("nsubj nsubjpass csubj csubjpass expl".split())
 _FINITE = frozenset("VBD VBZ VBP MD".split())
@@ -144,10 +145,4 @@ def _pieces(held: HeldWords, tokens: Sequence[int]) -> Fact:
         kept.pop()
     while kept and not held.is_word(kept[0]) and words[kept[0]] not in "($\"'“‘":
         kept.pop(0)
-    pieces: list[Piece] = []
-    for at in kept:
-        if pieces and pieces[-1].end == at:
-            pieces[-1] = Piece(pieces[-1].start, at + 1)
-        else:
-            pieces.append(Piece(at, at + 1))
-    return tuple(pieces)
+    return pieces_of(kept)

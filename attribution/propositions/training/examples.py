@@ -7,6 +7,7 @@ read.  A spaCy pipeline parses all sentences.
 
 from __future__ import annotations
 
+import gzip
 import hashlib
 import json
 import re
@@ -22,6 +23,7 @@ from propcite.attribution.errors import AttributionError
 from propcite.attribution.propositions.metrics import align, token_spans, word_spans
 from propcite.attribution.propositions.parses import Parse, parse_of_tokens
 from propcite.retrieval.jsonl import numbered_lines
+from propcite.retrieval.saving import atomic_write
 from propcite.retrieval.text import Span
 
 if TYPE_CHECKING:
@@ -76,8 +78,13 @@ def with_parses(examples: Sequence[Example], parser: Language, advance: Callable
         advance()
 
 
-def finished_row(example: Example) -> dict[str, Any]:
-    """Return a row that holds all of an example, its parse too: `read_examples` needs no pipeline for it."""
+def write_parsed(path: Path, examples: Sequence[Example]) -> None:
+    """Write examples with their parses as gzipped JSON lines, which `read_examples` reads without a pipeline."""
+    with atomic_write(path, AttributionError) as new, gzip.open(new, "wt", encoding="utf-8") as file:
+        file.writelines(json.dumps(_parsed_row(example), ensure_ascii=False) + "\n" for example in examples)
+
+
+def _parsed_row(example: Example) -> dict[str, Any]:
     row: dict[str, Any] = {"sentence": example.sentence, "style": example.style, "repeats": example.repeats}
     row["word_sets"] = [sorted(words) for words in example.propositions]
     row["facts"] = list(example.facts)
@@ -90,7 +97,7 @@ def finished_row(example: Example) -> dict[str, Any]:
     return row
 
 
-def _finished(row: dict[str, Any]) -> Example:
+def _of_parsed(row: dict[str, Any]) -> Example:
     sentence = row["sentence"]
     sets = tuple(frozenset(words) for words in row["word_sets"])
     example = Example(
@@ -108,7 +115,7 @@ def _finished(row: dict[str, Any]) -> Example:
 
 def _parse_example(row: dict[str, Any]) -> Example:
     if "word_sets" in row:
-        return _finished(row)
+        return _of_parsed(row)
     if "sentences" in row and "propositions" not in row:
         return _grammar_example([str(text) for text in row["sentences"]])
     row = _detokenize_row(row) if str(row.get("style", "")).startswith("split") else row

@@ -122,12 +122,12 @@ def train(
     """
     random.seed(seed)
     torch.manual_seed(seed)
-    network = splitter_files.new_network(layers)
+    network = splitter_files.new_network(layers, device=device)
     if start is not None:
         splitter_files.start_from(network, start)
     network.parses = any(e.parse for e in examples)
-    network = network.to(device or ("cuda" if torch.cuda.is_available() else "cpu")).train()
-    about = reader_files.describe()
+    network.train()
+    about = reader_files.describe(reader_files.READER)
     seen = {fingerprint(e.sentence) for e in examples if e.propositions}
     steps = num_steps(examples, epochs, batch_size)
     step = Step(network, learning_rate)

@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 from propcite.app.lab.commands.training import train_cli
 from propcite.attribution.english import tag
 from propcite.attribution.propositions.learned import LearnedSplitter
-from propcite.attribution.propositions.training.examples import finished_row, read_examples
+from propcite.attribution.propositions.training.examples import Example, read_examples, write_parsed
 from propcite.retrieval.text import Span
 
 FACTS = {
@@ -22,24 +22,32 @@ FACTS = {
 HELD_OUT = "Eve built a wall and Finn dug a well."
 
 
-def write_parsed(path: Path) -> Path:
-    """Write the sentences with their parses, and one that is held out."""
-    plain = path.with_suffix(".plain")
-    plain.write_text("\n".join(json.dumps({"sentence": s, "propositions": p}) for s, p in FACTS.items()), "utf-8")
-    rows = []
+def with_own_parses(folder: Path) -> list[Example]:
+    """Return the sentences with the parses of the shipped splitter; one that is held out is not among them."""
+    plain = folder / "plain.jsonl"
+    rows: list[dict[str, object]] = [{"sentence": s, "propositions": p} for s, p in FACTS.items()]
+    rows.append({"sentence": HELD_OUT, "propositions": [HELD_OUT], "held_out": True})
+    plain.write_text("\n".join(map(json.dumps, rows)), "utf-8")
+    examples = []
     for example, parse in zip(read_examples(plain), LearnedSplitter().parses(list(FACTS)), strict=True):
         places = tag(example.sentence, example.sentence).places
-        rows.append(finished_row(replace(example, parse=parse, tokens=tuple(Span(*place) for place in places))))
-    rows.append({"sentence": HELD_OUT, "propositions": [HELD_OUT], "held_out": True})
-    path.write_text("\n".join(map(json.dumps, rows)), "utf-8")
-    return path
+        examples.append(replace(example, parse=parse, tokens=tuple(Span(*place) for place in places)))
+    return examples
+
+
+def test_rows_with_parses_are_read_as_they_were_written(tmp_path: Path) -> None:
+    examples = with_own_parses(tmp_path)
+    write_parsed(tmp_path / "parsed.jsonl.gz", examples)
+    assert read_examples(tmp_path / "parsed.jsonl.gz") == examples
 
 
 def test_it_lies_over_as_many_layers_as_asked_for(tmp_path: Path) -> None:
-    rows, out = write_parsed(tmp_path / "rows.jsonl"), tmp_path / "new.safetensors"
-    arguments = ["splitter", str(rows), "--out", str(out), "--layers", "1", "--device", "cpu", "--epochs", "1"]
-    done = CliRunner().invoke(train_cli, arguments)
+    rows, again, out = (tmp_path / name for name in ("rows.jsonl.gz", "again.jsonl.gz", "new.safetensors"))
+    write_parsed(rows, with_own_parses(tmp_path))
+    arguments = ["splitter", str(rows), "--out", str(out), "--parsed", str(again)]
+    done = CliRunner().invoke(train_cli, [*arguments, "--layers", "1", "--device", "cpu", "--epochs", "1"])
     assert done.exit_code == 0, done.output
+    assert read_examples(again) == read_examples(rows)
     with safe_open(str(out), "pt") as opened:
         assert opened.metadata()["layers"] == "1"
     trained = LearnedSplitter(out)

@@ -15,7 +15,7 @@ from tiny_readers import save_base
 from propcite.attribution.errors import AttributionError
 from propcite.attribution.judges import reader_files
 from propcite.attribution.judges.training.trainer import base_network
-from propcite.attribution.questions.files import check, describe, load
+from propcite.attribution.questions.files import describe, load
 from propcite.attribution.questions.training.examples import QuestionExample, read_examples, window
 from propcite.attribution.questions.training.making import made
 from propcite.attribution.questions.training.trainer import CHECKPOINT, QuestionRecipe, train
@@ -148,9 +148,9 @@ def test_a_file_over_another_reader_or_a_damaged_one_is_one_line(base: Path, tmp
     describe(out, {"calibration": {"answer": [1.0, 1.0, 0.0]}})
     assert load(out, "cpu", "float32", base=base).about["calibration"] == {"answer": [1.0, 1.0, 0.0]}
     with pytest.raises(AttributionError, match="another reader"):
-        check(out)  # the shipped reader of claims is not the tiny one
+        reader_files.check_over(out)  # the shipped reader of claims is not the tiny one
     out.write_bytes(out.read_bytes()[:100])
-    for read in (lambda: load(out, base=base), lambda: check(out)):
+    for read in (lambda: load(out, base=base), lambda: reader_files.check_over(out)):
         with pytest.raises(AttributionError, match="damaged or missing") as raised:
             read()
         assert "\n" not in str(raised.value)
