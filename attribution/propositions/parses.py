@@ -77,29 +77,30 @@ def parse_of_tokens(places: Sequence[tuple[int, int]], parsed: Sequence[tuple[in
 def tree_of(scores: npt.NDArray[np.float32]) -> list[int]:
     """Return each token's head from scores (token, head), without circles; a root is its own head.
 
-    A circle is broken at the token that loses least by another head outside of it.
+    A circle is broken at the token that loses least by a head that does not hang on the circle itself.
     """
     n = len(scores)
     heads = [int(head) for head in scores.argmax(1)] if n else []
     if n and not any(head == at for at, head in enumerate(heads)):
         root = int(np.diagonal(scores).argmax())
         heads[root] = root
-    for _ in range(n):
-        circle = _circle(heads)
-        if not circle:
-            break
-        outside = [at for at in range(n) if at not in circle]
-        best = None
-        for token in circle:
-            for head in outside:
-                loss = float(scores[token, heads[token]] - scores[token, head])
-                if best is None or loss < best[0]:
-                    best = (loss, token, head)
-        if best is None:
-            heads[min(circle)] = min(circle)
-        else:
-            heads[best[1]] = best[2]
+    while circle := _circle(heads):
+        outside = [at for at in range(n) if not _hangs_on(heads, at, circle)]  # a root at least, and what hangs on it
+        losses = [
+            (float(scores[at, heads[at]] - scores[at, head]), at, head) for at in sorted(circle) for head in outside
+        ]
+        _, token, head = min(losses)
+        heads[token] = head
     return heads
+
+
+def _hangs_on(heads: Sequence[int], at: int, circle: set[int]) -> bool:
+    """Return whether a token is part of a circle or hangs on one of its tokens."""
+    for _ in heads:
+        if at in circle:
+            return True
+        at = heads[at]
+    return False
 
 
 def _circle(heads: Sequence[int]) -> set[int]:

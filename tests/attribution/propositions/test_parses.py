@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
@@ -37,3 +38,14 @@ def test_a_subtree_leaves_out_what_is_below_some_words() -> None:
     parse = Parse(("NN",) * 4, (1, 1, 1, 2), ("nsubj", "ROOT", "dobj", "amod"))
     assert parse.subtree(1) == [0, 1, 2, 3]
     assert parse.subtree(1, frozenset({2})) == [0, 1]
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_no_scores_leave_a_circle_of_heads(seed: int) -> None:
+    generator = np.random.default_rng(seed)
+    for n in range(1, 30):
+        heads = tree_of(generator.normal(size=(n, n)).astype(np.float32))
+        for at in range(n):
+            for _ in range(n):
+                at = heads[at]
+            assert heads[at] == at
