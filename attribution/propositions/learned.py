@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Sequence
 from copy import copy
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,7 +14,7 @@ from propcite.attribution.citations import Proposition
 from propcite.attribution.english import Fact, Piece, Tagged, tag, with_antecedent
 from propcite.attribution.propositions import SPLITTER_WEIGHTS
 from propcite.attribution.propositions.claim_selection import NetworkOutput, select_claims
-from propcite.attribution.propositions.grouped.claims import grouped_claims
+from propcite.attribution.propositions.grouped.claims import grouped_claims, held_tokens
 from propcite.attribution.propositions.metrics import word_spans
 from propcite.attribution.propositions.parses import Parse
 from propcite.attribution.propositions.reading import clauses_read, covers, is_readable
@@ -26,10 +26,21 @@ from propcite.retrieval.interrupting import check_interrupt
 from propcite.retrieval.text import Span
 
 if TYPE_CHECKING:
+    from torch import Tensor
+
     from propcite.attribution.propositions.network import Network
 
 BATCH = 32
 OWN_ROLE = 1  # of a word that belongs to one claim alone
+
+
+@dataclass(frozen=True, slots=True)
+class SplitterOutput:
+    """What the network read of a sentence: its scores, the parse if it reads grammar, and the states of the tokens."""
+
+    network: NetworkOutput
+    parse: Parse | None
+    states: Tensor
 
 
 class LearnedSplitter:
@@ -68,8 +79,8 @@ class LearnedSplitter:
             check_interrupt()
             batch = todo[first : first + BATCH]
             tagged = [tag(sentences[i], blanks[i]) for i in batch]
-            for i, s, output in zip(batch, tagged, self._outputs([blanks[i] for i in batch], tagged), strict=True):
-                s, claims = self._claims(s, *output) if output is not None else (s, [])
+            outputs = self.outputs([blanks[i] for i in batch], tagged)
+            for i, (s, claims) in zip(batch, self._claims(tagged, outputs), strict=True):
                 if len(claims) < 2:
                     splits[i] = [whole_sentence(sentences[i], blanks[i])]
                 else:
@@ -80,35 +91,54 @@ class LearnedSplitter:
     def parses(self, sentences: Sequence[str]) -> list[Parse | None]:
         """Return how the network reads the grammar of sentences; None for one that is too long, or if it cannot."""
         tagged = [tag(sentence, sentence) for sentence in sentences]
-        return [output and output[1] for output in self._outputs(sentences, tagged)] if sentences else []
+        return [output and output.parse for output in self.outputs(sentences, tagged)] if sentences else []
 
-    def _claims(self, s: Tagged, output: NetworkOutput, parse: Parse | None) -> tuple[Tagged, list[Fact]]:
-        """Return the sentence as it was read, and its claims: the network's own, but for whole clauses the rules'."""
-        read, claims = _claims_of_rules(s, output, parse)
-        own = grouped_claims(read, parse, output, claims) if parse and self.style != "clause" else []
-        return read, own or claims
+    def _claims(
+        self, tagged: Sequence[Tagged], outputs: Sequence[SplitterOutput | None]
+    ) -> list[tuple[Tagged, list[Fact]]]:
+        """Return each sentence as it was read, and its claims: the network's own, but for whole clauses the rules'."""
+        read = [
+            _claims_of_rules(s, output.network, output.parse) if output else (s, [])
+            for s, output in zip(tagged, outputs, strict=True)
+        ]
+        writer = self._network.writer if self._network.writes and self.style != "clause" else None
+        if writer is None:
+            return read
+        held = [held_tokens(output.network) if output and output.parse else [] for output in outputs]
+        with self._lock:
+            pairs = zip(outputs, held, strict=True)
+            written = iter(writer.write([(o.states, tokens) for o, own in pairs if o for tokens in own]))
+        claims: list[tuple[Tagged, list[Fact]]] = []
+        for (s, of_rules), output, own in zip(read, outputs, held, strict=True):
+            texts = [next(written) for _ in own]
+            found = grouped_claims(s, output.parse, own, texts, of_rules) if output and output.parse else []
+            claims.append((s, found or of_rules))
+        return claims
 
-    def _outputs(
-        self, sentences: Sequence[str], tagged: Sequence[Tagged]
-    ) -> list[tuple[NetworkOutput, Parse | None] | None]:
-        """Return the network's output per sentence and its parse; None for a sentence that is too long for it."""
+    def outputs(self, sentences: Sequence[str], tagged: Sequence[Tagged]) -> list[SplitterOutput | None]:
+        """Return the network's output per sentence; None for a sentence that is too long for it."""
         import torch
+
+        from propcite.attribution.propositions.network import states_at
 
         words = [word_spans(sentence) for sentence in sentences]
         with self._lock, torch.inference_mode():
             tokens = [[Span(*place) for place in s.places] for s in tagged]
             batch = self._network.encode(sentences, words, tokens, [self.style] * len(sentences))
-            pair_logits, role_logits, parse_logits = self._network(batch)
+            states = self._network.states(batch)
+            pair_logits, role_logits, parse_logits = self._network.scores(states, batch)
+            of_tokens = states_at(states, batch.tokens).float()
             pairs = torch.sigmoid(pair_logits).cpu().numpy()
             own = torch.softmax(role_logits, -1)[..., OWN_ROLE].cpu().numpy()
             read = self._network.grammar.read
             parses = read(parse_logits, batch.num_tokens) if self._network.parses else [None] * len(words)
-        outputs: list[tuple[NetworkOutput, Parse | None] | None] = []
+        outputs: list[SplitterOutput | None] = []
         for number, (s, spans) in enumerate(zip(tagged, words, strict=True)):
             n = batch.num_words[number]
-            output = NetworkOutput(pairs[number, :n, :n], own[number, :n], _words_of_tokens(s, spans))
+            scores = NetworkOutput(pairs[number, :n, :n], own[number, :n], _words_of_tokens(s, spans))
             fits = n == len(spans) and batch.num_tokens[number] == len(s.places)
-            outputs.append((output, parses[number]) if fits else None)
+            output = SplitterOutput(scores, parses[number], of_tokens[number, : len(s.places)])
+            outputs.append(output if fits else None)
         return outputs
 
 

@@ -16,6 +16,7 @@ import torch
 from torch import Tensor, nn
 
 from propcite.attribution.propositions.grammar_head import MAX_DISTANCE, Grammar, ParseLogits, by_distance
+from propcite.attribution.propositions.grouped.writer import ClaimWriter
 from propcite.retrieval.text import Span
 
 LAYERS = 6  # of the judge, from below
@@ -105,6 +106,8 @@ class Network(nn.Module):
         self.role = nn.Linear(width, NUM_ROLES)
         self.grammar = Grammar(width, parse_width)
         self.parses = True  # False for weights of a training without parses
+        self.writer = ClaimWriter(width)
+        self.writes = False  # True for weights of a training that taught to write claims
         self.seen: frozenset[int] = frozenset()
         self._padding = tokenizer.pad_token_id
         unused = tokenizer.convert_tokens_to_ids("[unused0]")
@@ -119,7 +122,7 @@ class Network(nn.Module):
 
     def scores(self, states: Tensor, batch: SentenceBatch) -> tuple[Tensor, Tensor, ParseLogits]:
         states = states.float()
-        words, tokens = _states_at(states, batch.first), _states_at(states, batch.tokens)
+        words, tokens = states_at(states, batch.first), states_at(states, batch.tokens)
         one = torch.ones_like(words[..., :1])
         left = torch.cat([self.holder(words), one], -1)
         right = torch.cat([self.held(words), one], -1)
@@ -179,8 +182,8 @@ def padded(rows: Sequence[list[int]], padding: int = 0) -> Tensor:
     return torch.tensor([row + [padding] * (longest - len(row)) for row in rows])
 
 
-def _states_at(states: Tensor, places: Tensor) -> Tensor:
-    """(b, t, d), (b, n) -> (b, n, d)"""
+def states_at(states: Tensor, places: Tensor) -> Tensor:
+    """Return the states of the pieces at these places.  (b, t, d), (b, n) -> (b, n, d)"""
     return torch.gather(states, 1, places.unsqueeze(-1).expand(-1, -1, states.shape[-1]))
 
 

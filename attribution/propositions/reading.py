@@ -16,6 +16,9 @@ _ENDS = frozenset("CC VBD VBZ VBP MD , . : -RRB-".split())  # tags before which 
 _PHRASE_ENDS = frozenset("IN VBD VBZ VBP MD . :".split())
 _HEADS = frozenset("CD JJS PRP WP EX '' ``".split())  # tags that may end a phrase, beside nouns
 _NAME = frozenset("NNP NNPS".split())
+_SAID = _FINITE | {"VB"}
+_ADDED_VERBS = frozenset("is was are were has have had".split())
+_ADDED_ENDS = frozenset("a an the of in on to at by from for with as and that".split())
 _NOUNS = frozenset("DJNXUpzQOk")
 _VERB_TAGS = frozenset("BHMVEY")
 
@@ -78,6 +81,35 @@ def is_readable(s: Tagged, parse: Parse, claim: Fact) -> bool:
     )
 
 
+def is_complete(s: Tagged, parse: Parse, claim: Fact) -> bool:
+    """Return whether a claim that a network wrote has a verb, all of its phrases, and its verb's negation or condition.
+
+    A word that the network added is a verb or does not count.
+    """
+    words: list[int] = []
+    for start, end, said in claim:
+        if said is None:
+            words += range(start, end)
+        elif start < end or said in _ADDED_VERBS:
+            words.append(-1)
+    if not claim or claim[-1].say in _ADDED_ENDS or not any(at < 0 or parse.tags[at] in _SAID for at in words):
+        return False
+    held = {at for piece in claim for at in range(piece.start, piece.end)}
+    return not any(
+        at >= 0
+        and (hangs(parse, at, words[place + 1 :]) or _is_cut(s, parse, at, held) or _is_borrowed(parse, at, held))
+        for place, at in enumerate(words)
+    )
+
+
+def _is_borrowed(parse: Parse, at: int, held: set[int]) -> bool:
+    """Whether an auxiliary stands before another verb than its own: `was` before `held` in `was opened and held`."""
+    if parse.relations[at] not in {"aux", "auxpass"} or parse.heads[at] in held:
+        return False
+    verb = next((other for other in sorted(held) if other > at and parse.tags[other].startswith("VB")), at)
+    return parse.tags[verb] in {"VBD", "VBZ", "VBP"} and verb != at
+
+
 def _repeats(fact: Fact) -> bool:
     """Whether a word stands twice in a fact."""
     held = [at for piece in fact for at in range(piece.start, piece.end)]
@@ -118,17 +150,29 @@ def hangs(parse: Parse, at: int, following: Sequence[int]) -> bool:
 def _is_cut(s: Tagged, parse: Parse, at: int, held: set[int]) -> bool:
     """Whether a name stands in a claim without a part of it, or a verb without its negation or condition."""
     relation, head = parse.relations[at], parse.heads[at]
+    if relation == "appos" and head not in held and {parse.tags[at], parse.tags[head]} <= _NAME:
+        first = parse.subtree(at)[0]
+        return bool(first) and s.words[first - 1] == ":"  # the second half of a title
     if relation == "compound" and parse.tags[at] in _NAME and parse.tags[head] in _NAME:
         return head not in held and not _stands_for(parse, head, held)
+    if _loses_condition(s, parse, at, held):
+        return True
     for kid in parse.children[at]:
         if kid in held:
             continue
-        if parse.relations[kid] == "neg" or (parse.relations[kid] == "advcl" and _is_condition(s, parse, kid)):
-            return True
         is_part = parse.relations[kid] == "compound" and kid == at - 1 and {parse.tags[at], parse.tags[kid]} <= _NAME
         if is_part and not s.lows[kid].endswith(lex.DEMONYM_ENDINGS):
             return True
     return False
+
+
+def _loses_condition(s: Tagged, parse: Parse, at: int, held: set[int]) -> bool:
+    """Whether a verb stands in a claim without its negation or condition."""
+    return any(
+        parse.relations[kid] == "neg" or (parse.relations[kid] == "advcl" and _is_condition(s, parse, kid))
+        for kid in parse.children[at]
+        if kid not in held
+    )
 
 
 def _is_condition(s: Tagged, parse: Parse, clause: int) -> bool:

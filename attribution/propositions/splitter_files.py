@@ -18,6 +18,8 @@ from propcite.retrieval.encoding.loading import hide_progress_bars
 if TYPE_CHECKING:
     from torch import Tensor
 
+    from propcite.attribution.propositions.grouped.writer import ClaimWriter
+
 _SEEN = "seen"  # name of the fingerprints in a file
 _REMEDY = "install PropCite again, or name a file that propcite train splitter wrote"
 
@@ -33,9 +35,13 @@ def save(path: Path, network: Network, seen: Collection[int], base: Mapping[str,
 
     `base` describes the reader whose layers lie below.
     """
-    trained = network.trained_parameters()
-    kept = {name: p for name, p in trained.items() if network.parses or not name.startswith("grammar.")}
-    write_tensors(path, kept, seen, base, len(network.encoder.encoder.layer))
+    write_tensors(path, _kept(network), seen, base, len(network.encoder.encoder.layer))
+
+
+def _kept(network: Network) -> dict[str, Tensor]:
+    """Return the trained weights of a network, without the heads that it does not use."""
+    unused = tuple(name for name, is_used in (("grammar.", network.parses), ("writer.", network.writes)) if not is_used)
+    return {name: p for name, p in network.trained_parameters().items() if not name.startswith(unused)}
 
 
 def write_tensors(
@@ -45,6 +51,15 @@ def write_tensors(
     stored = {name: p.detach().cpu().half().contiguous() for name, p in tensors.items()}
     stored[_SEEN] = torch.tensor(sorted(seen), dtype=torch.int32)
     save_file(stored, str(path), {"base": reader_files.weights_of(base), "layers": str(layers)})
+
+
+def with_writer(start: Path, writer: ClaimWriter, seen: Collection[int], new: Path) -> None:
+    """Write the weights of a splitter with another network that words its claims, trained on these sentences, too."""
+    tensors, about = _stored(start)
+    tensors[_SEEN] = torch.tensor(sorted({*tensors[_SEEN].tolist(), *seen}), dtype=torch.int32)
+    tensors = {name: tensor for name, tensor in tensors.items() if not name.startswith("writer.")}
+    tensors |= {f"writer.{name}": p.detach().cpu().half().contiguous() for name, p in writer.state_dict().items()}
+    save_file(tensors, str(new), about)
 
 
 def start_from(network: Network, path: Path) -> None:
@@ -74,8 +89,8 @@ def load(path: Path, device: str = "", precision: str = "auto") -> Network:
     network = Network(encoder, _tokenizer(), rank=rank, **widths)
     network.seen = frozenset(seen.tolist())
     network.parses = any(name.startswith("grammar.") for name in tensors)
-    expected = {name for name in network.trained_parameters() if network.parses or not name.startswith("grammar.")}
-    if misfits := expected ^ tensors.keys():
+    network.writes = any(name.startswith("writer.") for name in tensors)
+    if misfits := _kept(network).keys() ^ tensors.keys():
         raise AttributionError(f"the splitter {path} does not fit its base ({sorted(misfits)[0]}): train it again")
     network.load_state_dict({name: t.float() for name, t in tensors.items()}, strict=False)
     network.merge()

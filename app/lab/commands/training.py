@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from propcite.app.commands import Panel, cli, note, write_json
+from propcite.attribution.propositions import SPLITTER_WEIGHTS
 from propcite.retrieval.errors import PropCiteError
 
 train_cli = typer.Typer(no_args_is_help=True, help="Train the shipped models on your own data.")
@@ -95,6 +96,44 @@ def train_splitter(
             progress=lambda *state: advance(f"loss {state[-1]:.2f}"),
         )
     write_json({"weights": str(out), "sentences": len(examples)})
+
+
+@train_cli.command("wording")
+def train_wording(
+    files: Annotated[list[Path], typer.Argument(help="JSON lines of sentence and propositions.", metavar="FILES…")],
+    out: Annotated[Path, typer.Option(help="File for the weights.")] = Path("splitter.safetensors"),
+    start: Annotated[
+        Path, typer.Option(help="Weights of the splitter whose claims are worded.", exists=True)
+    ] = SPLITTER_WEIGHTS,
+    epochs: Annotated[int, typer.Option(min=1)] = 10,
+    device: Device = "",
+    seed: Seed = 0,
+) -> None:
+    """Train how the learned splitter words the claims that it finds; its other weights stay as they are."""
+    from propcite.app.terminal_progress import counting
+    from propcite.attribution.errors import AttributionError
+    from propcite.attribution.propositions import splitter_files
+    from propcite.attribution.propositions.grouped.writer import ClaimWriter
+    from propcite.attribution.propositions.learned import LearnedSplitter
+    from propcite.attribution.propositions.network import fingerprint
+    from propcite.attribution.propositions.training.examples import read_examples
+    from propcite.attribution.propositions.training.wordings import wordings_of
+    from propcite.attribution.propositions.training.writer_trainer import num_steps, train
+    from propcite.retrieval.saving import atomic_write
+
+    examples = {e.sentence: e for file in files for e in read_examples(file) if e.facts}
+    splitter = LearnedSplitter(start)
+    with counting(len(examples), "reading") as advance:
+        wordings = wordings_of(splitter, list(examples.values()), lambda: advance("reading"))
+    if not wordings:
+        raise PropCiteError("no proposition in these files is written in its sentence's words: give others")
+    note(f"{len(wordings)} claims of {len(examples)} sentences")
+    writer = ClaimWriter(wordings[0].states.shape[-1]).to(device or None)
+    with counting(num_steps(wordings, epochs), "training") as advance:
+        train(writer, wordings, epochs=epochs, seed=seed, progress=lambda loss: advance(f"loss {loss:.2f}"))
+    with atomic_write(out, AttributionError) as new:
+        splitter_files.with_writer(start, writer, set(map(fingerprint, examples)), new)
+    write_json({"weights": str(out), "claims": len(wordings)})
 
 
 class Salience(StrEnum):

@@ -1,1 +1,1 @@
-"""The claims that the network groups words into: the words of each, and these worded as a sentence by the parse."""
+"""The claims that the network groups words into: the words of each, and these written as a sentence by a network."""

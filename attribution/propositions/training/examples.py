@@ -46,7 +46,7 @@ class Example:
     words: tuple[Span, ...]
     propositions: tuple[frozenset[int], ...]
     style: str
-    facts: tuple[str, ...] = ()  # the propositions as people wrote them, if each is a sentence
+    facts: tuple[str, ...] = ()  # the propositions as people wrote them; empty if they marked words
     parse: Parse | None = None
     tokens: tuple[Span, ...] = ()  # those of the parse
     repeats: int = 1  # how often an epoch reads it
@@ -128,7 +128,7 @@ def _parse_example(row: dict[str, Any]) -> Example:
     else:
         sets = [frozenset(align(text, sentence)) for text in row["propositions"]]
         style = "clause" if "split" in str(row.get("style", "")) else "atomic"
-    facts = tuple(row["propositions"]) if style == "atomic" else ()
+    facts = tuple(row["propositions"]) if style != "span" else ()
     repeats = REPEATS if style == "span" or row.get("source") == "written" else 1
     return Example(sentence, tuple(words), tuple(dict.fromkeys(s for s in sets if s)), style, facts, repeats=repeats)
 
