@@ -6,6 +6,7 @@ import codecs
 import re
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import chain
 
 from propcite.app.errors import ReadError
 from propcite.app.ingest.readers.draft import PART, title_from_name
@@ -52,6 +53,7 @@ _GUESSES = (
 ).split()
 _CONTROLS = re.compile("[\x00-\x07\x0e-\x1a\x1c-\x1f\x7f]")
 _SAMPLE = 64 * 1024
+_PIECE = 16 * _SAMPLE  # bytes that are decoded together
 _BREAKS = (re.compile("\f"), re.compile(r"\n[ \t\r]*\n"))  # where a part ends: after a page, else a blank line
 
 
@@ -62,22 +64,47 @@ def read_plain(name: str, data: bytes) -> Document:
 
 def plain_parts(name: str, data: bytes, size: int = PART) -> Iterator[Document]:
     """Yield a file in parts that end at the end of a page or after a blank line, else after any line."""
-    text, start, line = decode(name, data), 0, 1
-    while start < len(text):
-        end = _part_end(text, start, size)
-        piece = text[start:end]
-        part = _document(name, unwrapped(piece, line))
-        yield part if end == len(text) or part.text.endswith("\n") else replace(part, text=f"{part.text}\n\n")
-        start, line = end, line + len(LINE_END.findall(piece))
+    text, line = "", 1
+    for piece in chain(_pieces(name, data), [""]):
+        text += piece
+        while end := _part_end(text, size, is_last=not piece):
+            part, text = text[:end], text[end:]
+            document = _document(name, unwrapped(part, line))
+            is_end = not (text or piece) or document.text.endswith("\n")
+            yield document if is_end else replace(document, text=f"{document.text}\n\n")
+            line += len(LINE_END.findall(part))
 
 
-def _part_end(text: str, start: int, size: int) -> int:
-    if len(text) - start <= 2 * size:
-        return len(text)
+def _pieces(name: str, data: bytes) -> Iterator[str]:
+    """Yield the text piece by piece if it is UTF-8, so that it is not held beside its bytes, else as a whole."""
+    try:
+        if b"\0" not in data and not data.startswith(tuple(mark for mark, _ in _MARKS)):
+            for _ in _utf8_pieces(data):
+                pass
+            for at, piece in enumerate(_utf8_pieces(data)):
+                yield piece if at else _checked(name, piece)
+            return
+    except UnicodeDecodeError:
+        pass
+    yield decode(name, data)
+
+
+def _utf8_pieces(data: bytes) -> Iterator[str]:
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    for at in range(0, len(data), _PIECE):
+        if piece := decoder.decode(data[at : at + _PIECE], final=at + _PIECE >= len(data)):
+            yield piece
+
+
+def _part_end(text: str, size: int, *, is_last: bool) -> int:
+    """Return where the first part of the text ends; 0 where this depends on what comes after it."""
+    if len(text) <= 2 * size:
+        return len(text) if is_last else 0
     for ends in _BREAKS:
-        if found := ends.search(text, start + size, start + 2 * size):
+        if found := ends.search(text, size, 2 * size):
             return found.end()
-    return text.find("\n", start + 2 * size - 1) + 1 or len(text)
+    end = text.find("\n", 2 * size - 1) + 1
+    return end if end and (is_last or end < len(text)) else len(text) if is_last else 0
 
 
 def _document(name: str, read: Unwrapped) -> Document:

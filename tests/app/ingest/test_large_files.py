@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import tracemalloc
 from collections.abc import Callable, Sequence
 from io import BytesIO
 from pathlib import Path
@@ -57,6 +58,17 @@ def workbook(rows: int) -> bytes:
     file = BytesIO()
     book.save(file)
     return file.getvalue()
+
+
+def test_a_large_text_is_not_held_beside_its_bytes() -> None:
+    data = b"The harbour was calm, and no ship came in.\n\n" * 500_000
+    tracemalloc.start()
+    try:
+        first = next(document_parts("harbour.txt", data, "/srv/harbour.txt"))
+        assert tracemalloc.get_traced_memory()[1] < len(data) / 2
+    finally:
+        tracemalloc.stop()
+    assert first.text.startswith("The harbour was calm")
 
 
 def mailbox(messages: int) -> bytes:

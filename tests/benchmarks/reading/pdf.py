@@ -6,7 +6,10 @@ It reads the PDFs of Debian packages that pdf.tsv names, without recognising the
 pdftotext or mutool has it as well, wherever it is on the page; the characters of other words are compared in order.
 Running lines and hyphens are left out, because PropCite removes them.  Words count once for each box: names of columns
 and cells of several rows, which PropCite repeats in each row, have one.  A letter and the accent that TeX draws before
-it count as one character.  Every PDF in which a number is missing, added, split or joined is listed.
+it count as one character.
+
+Numbers are compared page by page: each page on which one is missing, added, split or joined is listed.  Those of
+running lines may be missing: lines in the upper or lower margin that are on several pages, as pdftotext places them.
 
 Order: of the pairs of sentences that follow each other in pdftotext's text of a page, and of which PropCite has both
 once, the share that it has in the same order, and the share that it has side by side.
@@ -22,22 +25,32 @@ import time
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from contextlib import closing
 from dataclasses import dataclass
+from html import unescape
 from itertools import pairwise
 from pathlib import Path
 from statistics import median
+from tempfile import NamedTemporaryFile
 
+import pypdfium2 as pdfium
 from tests.benchmarks.answers.packages import fetch
 
 from propcite.app.errors import ReadError
 from propcite.app.ingest.ocr.choosing import choose
 from propcite.app.ingest.readers import read_document
-from propcite.retrieval.text import Document
+from propcite.retrieval.text import Box, Document
+
+Number = tuple[int, str]  # with its page
 
 SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[A-Z])|\n{2,}")
 MIN_SENTENCE = 30  # characters, so that most sentences are in a document once
-NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
+NUMBER = re.compile(r"\d+(?:\.\d+|,\d{3}(?!\d))*")  # of a list, `1,2`, each is one
+MARGIN = 0.14  # of a page's height, in which running lines are
+BEYOND = 5000  # points
+PLACED = re.compile(r'<line xMin="[^"]+" yMin="([^"]+)" xMax="([^"]+)" yMax="([^"]+)">(.*?)</line>', re.DOTALL)
 ACCENTS = "´ˆ˜¨˝˚ˇ˘¯˙¸˛"
+SCRIPTS = re.compile("(?<=[0-9.,])[⁻₋]?[⁰¹²³⁴-⁹₀-₉]+(?:[.,][⁰¹²³⁴-⁹₀-₉]+)*")  # the tools write `106` for 10⁶
 CLASSES = {
     "ligatures": "f(?=[fil])",
     "dashes": "[–—]",
@@ -57,8 +70,8 @@ class Result:
     length: int
     errors: int
     numbers: int  # in both tools
-    missing: Counter[str]  # numbers that both tools have and PropCite has not
-    added: Counter[str]  # numbers that only PropCite has
+    missing: Counter[Number]  # that both tools have and PropCite has not
+    added: Counter[Number]  # that only PropCite has
     lost: int
     soft_hyphens: int
     order: tuple[int, int, int]  # pairs of sentences, those in the same order, those side by side
@@ -107,7 +120,7 @@ def without_running_lines(text: str) -> str:
 
 
 def _key(line: str) -> str:
-    return re.sub(r"\d+|\b[ivxlc]+\b", "#", line.strip())
+    return " ".join(re.sub(r"\d+|\b[ivxlc]+\b", " ", line).split())
 
 
 def _combined(found: re.Match[str]) -> str:
@@ -119,16 +132,17 @@ def _combined(found: re.Match[str]) -> str:
 def plain(text: str) -> str:
     text = unicodedata.normalize("NFC", re.sub(f"([{ACCENTS}])(\\w)", _combined, text))
     text = text.translate({0xFB00: "ff", 0xFB01: "fi", 0xFB02: "fl", 0xFB03: "ffi", 0xFB04: "ffl", 0xA0: " "})
+    text = re.sub("(?<=\\d)[-\u2010]\\s*\n\\s*", "-", text)  # as in `2017-18`
     return re.sub("(?<=\\w)[-\u2010\u00ad]\\s*\n\\s*", "", text).replace("\u00ad", "").replace("\u200b", "")
 
 
-def shown(document: Document) -> str:
+def shown(boxes: Iterable[Box], text: str) -> str:
     """Return the text that is in boxes, each box once.
 
     It has no marks between cells, and names of columns and cells of several rows are not repeated as in the rows.
     """
-    text, seen, parts, end = document.text, set(), [], 0
-    for box in sorted(document.boxes, key=lambda box: box.span.start):
+    seen, parts, end = set(), [], 0
+    for box in sorted(boxes, key=lambda box: box.span.start):
         before = text[end : box.span.start]
         parts.append("\n" * before.count("\n") or " " * bool(before))
         end = box.span.end
@@ -140,20 +154,60 @@ def shown(document: Document) -> str:
 
 
 def numbers_of(text: str) -> Counter[str]:
-    """Return the numbers of a text; a list such as `1, 2` counts as one, with or without spaces."""
-    return Counter(NUMBER.findall(re.sub(r"(?<=\d)\s*,\s*(?=\d)", ",", plain(text))))
+    level = SCRIPTS.sub(lambda found: unicodedata.normalize("NFKC", found[0]), plain(text))
+    return Counter(NUMBER.findall(level))
 
 
-def altered(ours: str, tools: Sequence[str]) -> tuple[Counter[str], Counter[str]]:
-    """Return the numbers that both tools have more often than PropCite, and those that neither has as often.
+def running_numbers(placed: str) -> list[Counter[str]]:
+    """Return the numbers in running lines of each page of pdftotext's lines with their places."""
+    pages = []
+    for page in placed.split("<page ")[1:]:
+        width, height = map(float, re.findall(r'(?:width|height)="([^"]+)"', page)[:2])
+        lines = PLACED.findall(page)
+        if max((float(right) for _, right, _, _ in lines), default=0) > width >= max(float(line[2]) for line in lines):
+            height = width  # the page is turned, its size is not
+        places = ((float(top) + float(bottom)) / 2 / height for top, _, bottom, _ in lines)
+        pages.append(
+            [
+                unescape(re.sub(r"<[^>]+>", "", words))
+                for place, (*_, words) in zip(places, lines, strict=True)
+                if not MARGIN < place < 1 - MARGIN
+            ]
+        )
+    keys = Counter(key for page in pages for key in set(map(_key, page)))
+    return [
+        sum((numbers_of(line) for line in page if keys[_key(line)] >= min(3, len(pages))), Counter()) for page in pages
+    ]
 
-    A number that is split or joined to another one is in both.  Running lines, which PropCite leaves out and the tools
-    do not, count for neither.
+
+def altered(document: Document, pdf: Path, tools: Sequence[str]) -> tuple[Counter[Number], Counter[Number]]:
+    """Return the numbers that both tools have more often than PropCite, and those that neither has as often, by page.
+
+    A number that is split or joined to another one is in both.  Those of running lines may be missing.
     """
-    mine = numbers_of(ours)
-    one, other = (numbers_of(without_running_lines(text)) for text in tools)
-    whole, whole_other = map(numbers_of, tools)
-    return (one & other) - mine, mine - (whole | whole_other)
+    running = running_numbers(run("pdftotext", "-bbox-layout", pdf, "-"))
+    missing: Counter[Number] = Counter()
+    added: Counter[Number] = Counter()
+    pages = [text.split("\f") for text in tools]
+    for number in range(1, len(running) + 1):
+        mine = numbers_of(shown((box for box in document.boxes if box.page == number), document.text))
+        one, other = (numbers_of(texts[number - 1]) if number <= len(texts) else Counter() for texts in pages)
+        missing.update({(number, it): times for it, times in ((one & other) - mine - running[number - 1]).items()})
+        if new := mine - (one | other):
+            new -= numbers_of(whole_page(pdf, number)) - (one | other)
+            added.update({(number, it): times for it, times in new.items()})
+    return missing, added
+
+
+def whole_page(path: Path, number: int) -> str:
+    """Return pdftotext's text of a page with what is beyond its edges, which it leaves out."""
+    with closing(pdfium.PdfDocument(path)) as pdf, NamedTemporaryFile(suffix=".pdf") as wide:
+        page = pdf[number - 1]
+        left, bottom, right, top = page.get_mediabox()
+        for change in (page.set_mediabox, page.set_cropbox):
+            change(left - BEYOND, bottom - BEYOND, right + BEYOND, top + BEYOND)
+        pdf.save(wide.name)
+        return run("pdftotext", "-f", str(number), "-l", str(number), wide.name, "-")
 
 
 def words_of(text: str) -> list[str]:
@@ -211,9 +265,9 @@ def measure(pdf: Path) -> Result | None:
     seconds = time.process_time() - start
     tools = run("pdftotext", pdf, "-"), run("mutool", "draw", "-q", "-F", "txt", pdf)
     poppler, mupdf = map(without_running_lines, tools)
-    text = shown(document)
+    text = shown(document.boxes, document.text)
     errors, length, ours_only, theirs_only = min(compare(text, poppler), compare(text, mupdf), key=lambda c: c[0])
-    missing, added = altered(text, tools)
+    missing, added = altered(document, pdf, tools)
     kept = {}
     for name, pattern in CLASSES.items():
         one, other, mine = (Counter(re.findall(pattern, plain(t))) for t in (poppler, mupdf, text))
@@ -288,7 +342,7 @@ def show(result: Result) -> None:
     print("   only in theirs:", " ".join(result.theirs_only)[:300])
     for name, numbers in (("missing", result.missing), ("added", result.added)):
         if numbers:
-            print(f"   numbers {name}: {dict(numbers.most_common(12))}")
+            print(f"   numbers {name}: {', '.join(f'{it} on page {page}' for page, it in sorted(numbers))[:300]}")
 
 
 def main() -> None:

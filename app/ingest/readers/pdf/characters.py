@@ -16,8 +16,8 @@ import numpy.typing as npt
 from pypdfium2 import raw
 
 from propcite.app.ingest.readers.draft import one_line
-from propcite.app.ingest.readers.pdf.accents import with_accents
 from propcite.app.ingest.readers.pdf.glyphs import PUBLIC
+from propcite.app.ingest.readers.pdf.marks import with_accents, with_numbers
 from propcite.app.ingest.readers.pdf.rules import Rectangle, Rules
 
 N = TypeVar("N", float, npt.NDArray[np.float64])
@@ -26,8 +26,10 @@ LOST = "\ufffd"  # stands for a character that cannot be read
 _GAP = re.compile(r"(?<=[^\s\ufffe\x02])[^\S\r\n]+(?=\S)")
 _LETTER = r"[^\W_\u0590-\u1dff\u2000-\ufaff\ufb07-\uffff]"  # in Latin, Greek or Cyrillic
 _ENDS_WORD = re.compile(rf"(?:{_LETTER}|[.,;:!?)\]])(?:{_LETTER}|[(\[$])")
+_DIGITS = re.compile("[0-9][0-9]")
 _MIN_SPACE = 0.2  # of the letters' height, from which level letters are words apart
 _MIN_LEAP = 0.5  # the same for letters that are not level, as those of TeX's name
+_JITTER = 0.05  # of the letters' height, between the left edges of letters one above the other
 _LEVEL = 0.1  # of the letters' height, by which the bottoms of level ones may differ
 _REPLACED = str.maketrans(
     {
@@ -51,6 +53,8 @@ _MAC_LIGATURES = re.compile("(?<=[^\\W\\d_])[\uf0de\uf0df]|[\uf0de\uf0df](?=[^\\
 _OVERSTRUCK = re.compile("\u0338\\s?(\\S)")  # TeX writes the stroke of an unequal sign before the equal sign
 _INNER_SOFT_HYPHEN = re.compile("\u00ad(?!\\s*$)")
 _WIDE = re.compile("[\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe10-\ufe6f\uff01-\uff60\U00020000-\U0003fffd]")
+_LEFTWARDS = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff]")  # letters of scripts from right to left
+_VOWEL_SIGN = re.compile("[\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06ed]")
 _SAMPLES = 60  # characters by which the direction of a page is judged
 _MAX_SLANT = 20  # degrees by which a line may lean and still be level
 
@@ -95,7 +99,7 @@ class Letters:
         self.turn = (shown - self._turn) % 360
         if self.turn:
             self._place_all(on_sheet)
-        self.text = with_accents(self.text, self.box)
+        self.text = with_numbers(with_accents(self.text, self.box), self.box, self.size)
         self._gaps = self._all_gaps()
         self._starts = [gap.start for gap in self._gaps]
         self._lacks_spaces = any(gap.start == gap.end for gap in self._gaps)
@@ -200,19 +204,34 @@ class Letters:
         before, after = self._edges[starts - 1], self._edges[ends]
         is_turn = (after[:, 0] < before[:, 0]) & ((after[:, 3] <= before[:, 1]) | (before[:, 3] <= after[:, 1]))
         widths = after[:, 0] - before[:, 2]
+        if _LEFTWARDS.search(self.text):
+            for place, (start, end) in enumerate(spans):
+                beside = self.text[start - 1 : end + 1]
+                if _VOWEL_SIGN.search(beside):  # whose box is anywhere
+                    widths[place], is_turn[place] = 0.0, False
+                elif after[place, 0] < before[place, 0] and _LEFTWARDS.search(beside):
+                    widths[place] = before[place, 0] - after[place, 2]
         return list(map(Gap, starts.tolist(), ends.tolist(), widths.tolist(), is_turn.tolist()))
 
     def _apart(self) -> list[int]:
         """Return the letters and digits that are not beside the one before them, although there is no space between.
 
-        pdfium leaves out spaces where one font follows another, and between numbers beside a plot.
+        pdfium leaves out spaces where one font follows another, and between numbers beside a plot, which may even be
+        one above the other.
         """
         (left, bottom, right, top), (left2, bottom2, right2, top2) = self._edges[:-1].T, self._edges[1:].T
         height = np.maximum(top - bottom, top2 - bottom2)
         apart = np.maximum.reduce([left2 - right, left - right2, bottom2 - top, bottom - top2])
         is_level = np.abs(bottom2 - bottom) < _LEVEL * height
-        found = np.flatnonzero(apart > np.where(is_level, _MIN_SPACE, _MIN_LEAP) * height) + 1
-        return [at for at in found.tolist() if _ENDS_WORD.match(self.text, at - 1)]
+        is_apart = apart > np.where(is_level, _MIN_SPACE, _MIN_LEAP) * height
+        # Digits on the way up, of a turned label, do not overlap.
+        overlap = np.minimum(top, top2) - np.maximum(bottom, bottom2)
+        goes_back = ~is_level & (left2 < left + _JITTER * height) & (overlap > _MIN_SPACE * height)
+        return [
+            at
+            for at in (np.flatnonzero(is_apart | goes_back) + 1).tolist()
+            if (_ENDS_WORD if is_apart[at - 1] else _DIGITS).match(self.text, at - 1)
+        ]
 
     def place(self, box: tuple[N, N, N, N]) -> tuple[N, N, N, N]:
         """Return where a rectangle of the sheet, or the edges of many, are on the page as it is read."""

@@ -11,7 +11,7 @@ from statistics import quantiles
 
 from propcite.app.ingest.readers.pdf.columns import most_neighbours, neighbours, rows_in_order
 from propcite.app.ingest.readers.pdf.line_numbers import without_line_numbers
-from propcite.app.ingest.readers.pdf.lines import Cell, Line, body_size
+from propcite.app.ingest.readers.pdf.lines import Cell, Line, body_size, glued
 from propcite.app.ingest.readers.pdf.tables import Tables
 
 _NOTE_SCALE = 0.93  # of the body size, up to which letters are those of a note: 8 or 9 of 10 points, 10 of 11
@@ -20,8 +20,6 @@ _BETTER = 1.05  # the ratio of neighbours from which the order of places is pref
 _MIN_BODY = 3  # lines of text, from which its edges are known
 _COLUMN = 0.7  # of the widest lines of text, the width of lines that show its edges
 _BESIDE = 0.5  # letter sizes between the text and a note in its margin
-_GLUED = 0.1  # letter sizes between pieces of a row that belong to one word
-_KERNED = 0.3  # letter sizes by which such pieces may overlap
 
 
 def in_reading_order(lines: Sequence[Line], tables: Tables | None = None) -> list[Line]:
@@ -86,8 +84,8 @@ def _joined(row: list[Line]) -> Line:
         return row[0]
     text = row[0].text
     for before, piece in pairwise(row):
-        is_glued = -_KERNED * piece.size < piece.left - before.right < _GLUED * piece.size
-        text += piece.text if is_glued else f" {piece.text}"
+        words = glued(before, piece)
+        text += f" {piece.text}" if words is None else words
     return replace(
         max(row, key=lambda piece: len(piece.text)),
         text=text,

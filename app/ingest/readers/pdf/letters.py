@@ -94,7 +94,8 @@ def _cells(
     cells = []
     for first, (last, stop) in zip([start, *(gap.end for gap in wide)], ends, strict=True):
         if words := letters.words(first, stop):
-            left, right = letters.box(first)[0], letters.box(max(last, first + 1) - 1)[2]
+            # Words may go from right to left.
+            (left, *_), (*_, right, _) = sorted((letters.box(first), letters.box(max(last, first + 1) - 1)))
             frame = letters.rules.frame((left, bottom, right, top))
             cells.append(Cell(words, left, right, letters.size(first) if wide else size, frame))
     is_even = bool(widths) and max(widths) - min(widths) < 0.25 * size

@@ -10,12 +10,15 @@ from dataclasses import dataclass, replace
 from itertools import pairwise, takewhile
 from statistics import median
 
+from propcite.app.ingest.readers.pdf.marks import beside_number
 from propcite.app.ingest.readers.pdf.rules import OPEN, Frame
 
 # The share of a page's height that its header and footer may take, and the maximum number of their lines.
 _MARGIN = 0.14
 _MAX_LINES = 3
 WIDE_GAP = 1.5  # letter sizes between cells of a line that show a table; spaces in justified text are narrower
+_GLUED = 0.1  # letter sizes between pieces of a row that belong to one word
+_KERNED = 0.3  # letter sizes by which such pieces may overlap
 _NUMBER = re.compile(r"(?:page\s+)?\W*(?:\d+|[ivxlc]+)\W*(?:(?:of|/)\s*\d+)?\W*", re.IGNORECASE)
 
 
@@ -98,6 +101,21 @@ def is_right_to_left(text: str) -> bool:
     return any(unicodedata.bidirectional(char) in ("R", "AL") for char in text[:20])
 
 
+def glued(piece: Line, after: Line) -> str | None:
+    """Return the words of a piece of a row that belong to the word before, as a superscript; None if they are others.
+
+    The limits of an integral, one above the other, are others.  A number beside one that it is above is raised.
+    """
+    if not -_KERNED * after.size < after.left - piece.right < _GLUED * after.size:
+        return None
+    if not piece.text[-1:].isdecimal():
+        return after.text
+    boxes = [(line.left, line.bottom, line.right, line.top) for line in (after, piece)]
+    words = beside_number(after.text, boxes[0], after.size, boxes[1], piece.size)
+    is_level = abs(after.bottom - piece.bottom) < _KERNED * piece.size
+    return words if is_level or not words[0].isdecimal() else None
+
+
 def body_size(lines: Iterable[Line]) -> float:
     """Return the median letter size of the text."""
     sizes = [line.size for line in lines for _ in range(0, len(line.text), 10)]
@@ -108,8 +126,8 @@ def without_running_lines(lines: Sequence[Line]) -> list[Line]:
     """Remove running headers, footers and page numbers.
 
     They are lines in the margins at the same height of several pages that differ only in numbers.  Lines in letters
-    larger than the body's stay: `Chapter 1` to `Chapter 9` may be at the same height too.  Words across the page, such
-    as DRAFT, may be at any height.
+    larger than the body's stay: `Chapter 1` to `Chapter 9` may be at the same height too.  Words across most pages, as
+    DRAFT, may be at any height; numbers across a page are those of a plot.
     """
     largest = body_size(lines) * 1.1
     across = [line for line in lines if line.is_apart]
@@ -118,10 +136,12 @@ def without_running_lines(lines: Sequence[Line]) -> list[Line]:
         key for key, _ in {(_signature(line), line.page) for margin in (*margins, across) for line in margin}
     )
     # Three pages rather than a share of all, because each chapter of a long text may have its own header.
-    min_pages = 2 if len({line.page for line in lines}) <= 3 else 3
+    num_pages = len({line.page for line in lines})
+    min_pages = 2 if num_pages <= 3 else 3
     repeated = {key for key, times in seen.items() if times >= min_pages}
     furniture = {line for margin in _margins(lines) for line in _outermost(margin, repeated)}
-    furniture |= {line for line in across if _signature(line) in repeated}
+    stamps = {key for key in repeated if 2 * seen[key] > num_pages and any(map(str.isalpha, key[0]))}
+    furniture |= {line for line in across if _signature(line) in stamps}
     return [line for line in lines if line not in furniture]
 
 

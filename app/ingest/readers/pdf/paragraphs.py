@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from statistics import median
 
 from propcite.app.ingest.readers.line_ends import hyphenated_end, line_join
-from propcite.app.ingest.readers.pdf.lines import Line, body_size, is_right_to_left
+from propcite.app.ingest.readers.pdf.lines import Line, body_size, glued, is_right_to_left
 from propcite.retrieval.text import Span
 
 _ENDS_SENTENCE = re.compile(r"[.!?:;…。！？][\"'”’»)\]]*$")
@@ -20,7 +20,6 @@ _CAPTION = re.compile(
     r"(?:fig(?:ure|\.)|tab(?:le|\.)|abb(?:ildung|\.)|tabelle|figura|tableau|plate)\s*\d", re.IGNORECASE
 )
 _WORDS = re.compile(r"\w+(?:[-\u2010]\w+)*")
-_GLUED = 0.1  # letter sizes between pieces of a row that belong to one word
 _INDENT = 0.8  # letter sizes by which the first line of a paragraph is indented
 _MIN_COLUMN = 3  # lines of a column, from which its edges are known
 _MAX_HEADING = 200
@@ -204,8 +203,8 @@ def _joined(lines: Sequence[Line], words: set[str]) -> Paragraph:
     text = lines[0].text
     for before_it, line in pairwise(lines):
         head, separator = line_join(text, line.text, words)
-        if _same_row(before_it, line) and line.left - before_it.right < _GLUED * line.size:
-            head, separator = text, ""  # a superscript
+        if _same_row(before_it, line) and (superscript := glued(before_it, line)) is not None:
+            head, separator, line = text, "", replace(line, text=superscript)
         if len(head) < len(text):
             last, last_text, before = pieces[-1].lines[-1]
             pieces[-1].lines[-1] = (last, last_text[:-1], before)

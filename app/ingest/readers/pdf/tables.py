@@ -108,7 +108,8 @@ class Tables:
                 loose.append(lines[at])
                 at += 1
                 continue
-            del loose[len(loose) - (at - table.first) :]
+            del loose[len(loose) - max(at - table.first, 0) :]
+            loose += lines[at : table.first]  # between the same rules, but above the table
             if loose:
                 self._before = _lonely_header(loose)
             written += mark_rows(loose)

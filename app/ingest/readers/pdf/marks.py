@@ -1,4 +1,4 @@
-"""Put accents that a PDF draws by themselves on their letters."""
+"""Put accents that a PDF draws by themselves on their letters, and write raised and lowered digits as such."""
 
 from __future__ import annotations
 
@@ -17,6 +17,15 @@ _FAR = 60  # characters between an accent and its letter, at most: pdfium may wr
 _NEAR = 6  # characters between two letters with accents and a space between them, at most
 _MAX_OFFSET = 0.2  # of the letter's width, by which the accent's middle may be beside the letter
 _MIN_SPACE = 0.15  # of the letter's height, from which a space between letters is real
+_MAX_TRACKING = 0.15  # of the digits' height, up to which the space between digits is only letterspacing
+_LEVEL = 0.1  # of the digits' height, by which the bottoms of level ones may differ
+_SMALLER = 0.85  # of the size of the digit before, up to which one may be raised or lowered
+_RAISED = 0.25  # of that size, by which its bottom is higher or its top lower, at least
+_TRACKED = re.compile(r"(?<![0-9])[0-9](?: ?[.,]? [0-9]){2,}(?![0-9])")
+_NUMBER = re.compile(r"[0-9](?:[0-9]|[.,−-](?=[0-9]))+")
+_FIRST = re.compile(r"[−-]?[0-9]+(?:[.,][0-9]+)*(?![\w+−-])")
+_RAISED_DIGITS = str.maketrans("0123456789−-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁻")
+_LOWERED_DIGITS = str.maketrans("0123456789−-", "₀₁₂₃₄₅₆₇₈₉₋₋")
 NOTHING = "\x03"  # stands where a character was
 
 
@@ -41,6 +50,53 @@ def with_accents(text: str, box: Callable[[int], Rectangle]) -> str:
         for step in (-1, 1):
             _close(chars, at, step, box)
     return "".join(chars)
+
+
+def with_numbers(text: str, box: Callable[[int], Rectangle], size: Callable[[int], float]) -> str:
+    """Return the text with letterspaced numbers as one, and digits beside a larger one as exponents or indices.
+
+    Without this 10⁶ would be 106, and a year with the mark of a note another year.
+    """
+    chars = list(text)
+    for number in _TRACKED.finditer(text):
+        gaps = [at for at in range(*number.span()) if text[at] == " "]
+        if all(_are_tracked(box(at - 1), box(at + 1)) for at in gaps):
+            for at in gaps:
+                chars[at] = NOTHING
+    for number in _NUMBER.finditer(text):
+        level, written = number.start(), {}
+        for at in range(level + 1, min(number.end() + 1, len(text))):
+            signs = _signs(box(level), box(at))
+            if signs is None or size(at) > _SMALLER * size(level):
+                level = at
+            elif at < number.end():
+                written[at] = text[at].translate(signs)
+            elif not text[at].isspace():  # an exponent that is no number, as that of 2ⁿ⁻¹
+                written = {}
+        for at, char in written.items():
+            chars[at] = char
+    return "".join(chars)
+
+
+def _are_tracked(box: Rectangle, after: Rectangle) -> bool:
+    height = box[3] - box[1]
+    return 0 <= after[0] - box[2] < _MAX_TRACKING * height and abs(after[1] - box[1]) < _LEVEL * height
+
+
+def beside_number(words: str, box: Rectangle, size: float, before: Rectangle, size_before: float) -> str:
+    """Return words that follow a number with the number that they begin with as an exponent or index, if it is one."""
+    number = _FIRST.match(words)
+    if number is None or size > _SMALLER * size_before or (signs := _signs(before, box)) is None:
+        return words
+    return number[0].translate(signs) + words[number.end() :]
+
+
+def _signs(box: Rectangle, after: Rectangle) -> dict[int, int] | None:
+    """Return the raised or lowered digits if a rectangle is so beside another one; None if they are level."""
+    least = _RAISED * (box[3] - box[1])
+    if after[1] - box[1] > least:
+        return _RAISED_DIGITS
+    return _LOWERED_DIGITS if box[3] - after[3] > least else None
 
 
 def _letter(chars: list[str], at: int, box: Callable[[int], Rectangle]) -> int | None:
