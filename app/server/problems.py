@@ -91,7 +91,8 @@ def anthropic_error(status: int, detail: str) -> dict[str, Any]:
 
 _MODEL_ROUTE = re.compile(
     r"/v1(?:/collections/[^/]+(?:/v1)?)?/(?:chat/completions|completions|responses|messages|models|embeddings|moderations"
-    r"|rerank|score|audio|images)(?:/.*)?"
+    r"|rerank|score|audio|images"
+    r"|files|uploads|batches|fine_tuning|vector_stores|conversations|assistants|threads|realtime)(?:/.*)?"  # refused
 )
 _MESSAGES_ROUTE = re.compile(r"/v1(?:/collections/[^/]+(?:/v1)?)?/messages(?:/.*)?")
 

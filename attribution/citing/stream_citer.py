@@ -11,25 +11,29 @@ from itertools import islice
 from typing import Any
 
 from propcite.attribution.citations import CitedAnswer
-from propcite.attribution.citing.answer_citer import AnswerCiter, encode_claims
-from propcite.attribution.citing.splitting import MAX_CONTEXT, split_sentences
+from propcite.attribution.citing.answer_citer import AnswerCiter, Rows, encode_claims
+from propcite.attribution.citing.splitting import MAX_CONTEXT, SplitSentence, split_sentences
 from propcite.attribution.citing.tools import Source, Tools, sentences_as_evidence
 from propcite.attribution.errors import AttributionError
 from propcite.attribution.events import Event, SentenceCited, TextDelta
 from propcite.attribution.prose.marker_stripper import MarkerStripper
-from propcite.attribution.prose.sentences import SentenceStream
+from propcite.attribution.prose.sentences import SentenceStream, seems_to_end
 from propcite.retrieval.interrupting import in_turn, others_wait
 from propcite.retrieval.retriever import Retriever
 from propcite.retrieval.text import Passage, Span
 
 BATCH = 16  # sentences cited together when so many wait
 AHEAD, MAX_AHEAD = 4, 256  # sentences of passages that are encoded ahead at a time, and in all
+MIN_GUESSED = 10  # characters from one guessed end of a sentence to the next
+
+Batch = list[tuple[Span, str]]  # sentences: place in the answer, and text
 
 
 class StreamCiter:
     """Text goes in as it is written, events come out.  Sentences are cited in a thread, in the order of the text.
 
-    While no sentence waits, the thread encodes evidence that the judge is likely to read.
+    While no sentence waits, the thread encodes evidence that the judge is likely to read, and cites a sentence at its
+    stop, before the next word shows that it has ended.
     """
 
     def __init__(
@@ -38,11 +42,14 @@ class StreamCiter:
         self._tools, self._question = tools.cached(), question
         self._cited: list[SentenceCited] = []
         self._texts: list[str] = []
+        self._size = 0  # of all texts
         self._sentences = SentenceStream()
         self._unmarking = MarkerStripper() if strip_markers else None
-        self._waiting: deque[tuple[Span, str]] = deque()  # sentences that have ended: place in the answer, and text
+        self._waiting: deque[tuple[Span, str]] = deque()  # sentences that have ended
         self._before: deque[str] = deque(maxlen=MAX_CONTEXT)
         self._spans: list[Span] = []  # of the sentences that were cited
+        self._guessed = 0  # characters of the answer up to the last end of a sentence that was guessed
+        self._ahead: tuple[Batch, tuple[list[SplitSentence], Rows]] = [], ([], [])  # sentences cited before their end
         self._jobs: deque[Future[list[SentenceCited]]] = deque()
         self._has_ended = False
         self._thread = ThreadPoolExecutor(1, "propcite-stream")
@@ -123,9 +130,18 @@ class StreamCiter:
     def _add(self, text: str) -> Iterator[Event]:
         if text:
             self._texts.append(text)
+            self._size += len(text)
             for sentence in self._sentences.feed(text):
                 self._put(sentence)
+            self._guess()
             yield TextDelta(text)
+
+    def _guess(self) -> None:
+        """Queue the sentence that seems to end here; not for a judge outside this process, which may cost."""
+        is_due = self._tools.encoding_judge and self._size - self._guessed >= MIN_GUESSED
+        if is_due and seems_to_end("".join(self._texts[-4:])):
+            self._guessed, sentences = self._size, self._sentences.copy()
+            self._submit(lambda: self._cite_ahead(sentences))
 
     def _put(self, sentence: tuple[Span, str]) -> None:
         self._waiting.append(sentence)
@@ -152,20 +168,35 @@ class StreamCiter:
     def _cite_batch(self) -> list[SentenceCited]:
         batch = [self._waiting.popleft() for _ in range(min(BATCH, len(self._waiting)))]
         citer = self.opened()
-        texts = [*self._before, *(text for _, text in batch)]
-        places = range(len(self._before), len(texts))
-        self._before.extend(texts[len(self._before) :])
-        with citer.timer("split"):
-            contexts = [texts[max(0, place - MAX_CONTEXT) : place] for place in places]
-            spans, own = [span for span, _ in batch], [text for _, text in batch]
-            sentences = split_sentences(spans, own, contexts, self._tools.splitter)
-        with citer.timer("score"):
-            encode_claims(self._tools, sentences)
-        self._spans += spans
-        cited = [SentenceCited(s, one.text) for s, one in zip(citer.cite(sentences), sentences, strict=True)]
+        sentences, rows = self._ahead[1] if batch == self._ahead[0] else self._propositions(batch)
+        self._before.extend(text for _, text in batch)
+        self._spans += [span for span, _ in batch]
+        cited = [SentenceCited(s, one.text) for s, one in zip(citer.numbered(sentences, rows), sentences, strict=True)]
         if citer.reading:
             self._submit_more(self._read_ahead)
         return cited
+
+    def _propositions(self, batch: Batch) -> tuple[list[SplitSentence], Rows]:
+        """Return the next sentences with their propositions, and what each of these cites."""
+        citer = self.opened()
+        spans, own = [span for span, _ in batch], [text for _, text in batch]
+        texts = [*self._before, *own]
+        with citer.timer("split"):
+            contexts = [texts[max(0, place - MAX_CONTEXT) : place] for place in range(len(self._before), len(texts))]
+            sentences = split_sentences(spans, own, contexts, self._tools.splitter)
+        with citer.timer("score"):
+            encode_claims(self._tools, sentences)
+        return sentences, citer.propositions(sentences)
+
+    def _cite_ahead(self, sentences: SentenceStream) -> None:
+        """Cite the sentence that seems to end here, unless one waits that has ended."""
+        if self._waiting or others_wait():
+            return
+        cited = self._spans[-1].end if self._spans else 0
+        batch = [(span, text) for span, text in sentences.ended() if span.start >= cited]
+        if batch:
+            with in_turn(sum(len(text) for _, text in batch)):
+                self._ahead = batch, self._propositions(batch)
 
     def _whole(self) -> CitedAnswer:
         with in_turn(sum(map(len, self._texts))):

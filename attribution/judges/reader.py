@@ -16,7 +16,7 @@ from propcite.attribution.judges.embedded import EmbeddedJudge, Features, probab
 from propcite.attribution.judges.entailment import TOO_LONG
 from propcite.attribution.judges.excerpts import PRONOUN, excerpt
 from propcite.attribution.judges.reader_files import READER, load
-from propcite.attribution.reading.pairs import equal_batches
+from propcite.attribution.reading.pairs import batches
 from propcite.retrieval.encoding.base import TextEncoder, TokenVectors
 from propcite.retrieval.interrupting import check_interrupt
 from propcite.retrieval.recent import RecentValues
@@ -26,7 +26,7 @@ from propcite.retrieval.text import Span
 if TYPE_CHECKING:
     from propcite.attribution.reading.pairs import Pair
 
-BATCH_ROWS, DEVICE_BATCH_ROWS = 4, 32  # pairs of one forward pass, on a processor and on a GPU
+BATCH_ROWS, DEVICE_BATCH_ROWS = 4, 32  # pairs of one forward pass at most, on a processor and on a GPU
 MAX_WORDS = 80  # longer evidence is cut down to an excerpt: the network was trained on no more
 MAX_LOGIT = 12.0  # of the network
 WRONG_FROM = 0.0  # logit from which a word piece counts as wrong
@@ -87,7 +87,10 @@ class Reader:
         self._recent: RecentValues[tuple[str, str], Reading] = RecentValues(
             MAX_KEPT, lambda pair, _: sum(map(len, pair))
         )
-        self._rows = BATCH_ROWS if self.network.piece.weight.device.type == "cpu" else DEVICE_BATCH_ROWS
+        weight = self.network.piece.weight
+        self._is_device = weight.device.type != "cpu"
+        # A processor adds up in the same order for any number of rows in bfloat16, but not in float32.
+        self._rows = DEVICE_BATCH_ROWS if self._is_device else BATCH_ROWS if weight.dtype.itemsize == 2 else 1
 
     def read(self, pairs: Sequence[tuple[str, str]]) -> list[Reading]:
         """Return a reading per (claim, evidence); equal pairs are read once."""
@@ -100,7 +103,8 @@ class Reader:
             encoded = self._tokenizer.encode(pairs)
         readings: dict[tuple[str, str], Reading] = {}
         with torch.inference_mode():
-            for width, batch in equal_batches([len(pair.pieces) for pair in encoded], self._rows):
+            lengths = [len(pair.pieces) for pair in encoded]
+            for width, batch in batches(lengths, self._rows, are_filled=self._is_device):
                 check_interrupt()
                 logits = (tensor.tolist() for tensor in self.network([encoded[i] for i in batch], width))
                 for i, pieces, refused, denied in zip(batch, *logits, strict=True):

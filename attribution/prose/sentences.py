@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from copy import deepcopy
+from typing import Self
 
 from propcite.attribution.prose.html_blocks import HtmlBlocks
 from propcite.attribution.prose.lines import ProseLines, ProsePiece
@@ -23,6 +25,8 @@ MAX_WORD, WRAPPED_FROM = 41, 0.75  # the splitter's comparison of two lines: is 
 
 _BREAKS = "\n\r\x85\u2028\u2029"
 _FREE = "。！？｡．।॥؟۔"  # these end a sentence with no space after them
+_ENDS = re.compile(rf"(?:[!?…‼⁇⁈⁉{_FREE}]|(?<!\d)\.|(?<=\d{{4}})\.)\W{{0,8}}\Z")
+_NEXT = " The next"  # words that begin a sentence
 _STOP = re.compile(rf"[.!?…‼⁇⁈⁉{_FREE}](?![0-9])|(?>\r\n|[{_BREAKS}])[^\S{_BREAKS}]*+")
 _BETWEEN = re.compile(rf"(?:[\[【][^\]】{_BREAKS}]{{0,60}}+(?:[\]】]|(?P<open>\Z))|[^\w{_BREAKS}]|_){{0,40}}+")
 _WORD = re.compile(rf"[{EAST_ASIAN}]|\S{{1,24}}+")
@@ -39,6 +43,15 @@ def sentences_of(answer: str) -> list[Span]:
     """
     sentences = SentenceStream()
     return [span for span, _ in (*sentences.feed(answer), *sentences.finish())]
+
+
+def seems_to_end(text: str) -> bool:
+    """Return whether a text ends with a stop; one behind a short number may be a decimal point.
+
+    >>> seems_to_end("It rained.”"), seems_to_end("It opened in 1987."), seems_to_end("It is 6."), seems_to_end("We")
+    (True, True, False, False)
+    """
+    return _ENDS.search(text) is not None
 
 
 def prose_spans(answer: str) -> Iterator[Span]:
@@ -74,6 +87,14 @@ class SentenceStream:
         """Yield the last sentences, at the end of the text."""
         for piece in self._lines.finish():
             yield from self._split_blocks(piece)
+
+    def copy(self) -> Self:
+        """Return a stream that goes on from here by itself."""
+        return deepcopy(self)
+
+    def ended(self) -> list[tuple[Span, str]]:
+        """Return the sentences that end here if the next word begins another; the stream is of no use afterwards."""
+        return list(self.feed(_NEXT))
 
     @property
     def undecided(self) -> int | None:

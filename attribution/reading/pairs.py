@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 MAX_PIECES = 256  # word pieces of a pair
 MAX_FIRST_PIECES = 160  # of its first text
-WIDTH_STEP = 32  # word pieces
+WIDTH_STEP, FILLED_STEP = 16, 32  # word pieces by which batches differ, and filled ones, of which there are fewer
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,20 +80,23 @@ class PairTokenizer:
         return self._special.sub(lambda match: " " * len(match.group()), readable)
 
 
-def equal_batches(lengths: Sequence[int], rows: int) -> list[tuple[int, list[int]]]:
-    """Group texts, by their indices, into batches of a width in steps of 32 and of exactly so many rows.
+def batches(lengths: Sequence[int], rows: int, *, are_filled: bool = False) -> list[tuple[int, list[int]]]:
+    """Group texts, by their indices, into batches of at most so many rows and of a width in steps of 16.
 
-    The last text of a group fills its batch: a network computes the same for a text whatever its neighbours are only
-    if the batch has the same shape.
+    A text's width does not depend on the others, so that the order of its sums does not.  Where the number of rows
+    changes that order too, batches are filled: the last text of a group is repeated, and widths have steps of 32.
 
-    >>> equal_batches([5, 40, 6, 7], rows=2)
+    >>> batches([5, 20, 6, 7], rows=2)
+    [(16, [0, 2]), (16, [3]), (32, [1])]
+    >>> batches([5, 40, 6, 7], rows=2, are_filled=True)
     [(32, [0, 2]), (32, [3, 3]), (64, [1, 1])]
     """
+    step = FILLED_STEP if are_filled else WIDTH_STEP
     by_width: dict[int, list[int]] = defaultdict(list)
     for i, length in enumerate(lengths):
-        by_width[-(-length // WIDTH_STEP) * WIDTH_STEP].append(i)
+        by_width[-(-length // step) * step].append(i)
     return [
-        (width, (own[at : at + rows] + own[-1:] * rows)[:rows])
+        (width, (own[at : at + rows] + own[-1:] * (rows if are_filled else 0))[:rows])
         for width, own in sorted(by_width.items())
         for at in range(0, len(own), rows)
     ]

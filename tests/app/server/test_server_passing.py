@@ -74,6 +74,9 @@ def test_what_does_not_pass(address: str, llm: ScriptedLlm) -> None:
     ):
         refused = httpx.request(method, f"{address}/v1{path}")
         assert refused.status_code in (404, 405), path
+        assert refused.json()["error"]["message"], path
+    with pytest.raises(openai.NotFoundError, match="there is nothing at /v1/files"):
+        openai.OpenAI(base_url=f"{address}/v1", api_key="any", max_retries=0).files.list()
     assert llm.requests == []
 
 

@@ -17,11 +17,12 @@ from hypothesis import strategies as st
 from same_answers import PASSAGES, TEXTS, shape
 from timing import assert_grows_with_its_size
 
-from propcite.attribution.citations import CitedAnswer
+from propcite.attribution.citations import CitedAnswer, Proposition
 from propcite.attribution.errors import AttributionError
 from propcite.attribution.events import AnswerDone, Event, SentenceCited, TextDelta, event_dict, event_json, server_sent
 from propcite.attribution.formats.json import from_dict, json_schema
 from propcite.attribution.propcite import PropCite
+from propcite.attribution.propositions import Splitter
 from propcite.attribution.prose.marker_stripper import remove_markers
 from propcite.retrieval.encoding.encoder import Encoder
 from propcite.retrieval.retriever import Retriever
@@ -65,6 +66,28 @@ PIECES = [
 @pytest.fixture(scope="module")
 def propcite(encoder: Encoder) -> PropCite:
     return PropCite(encoder)
+
+
+class RecordingSplitter:
+    """Splits as another splitter does, and records the sentences."""
+
+    def __init__(self, splitter: Splitter) -> None:
+        self.name, self._splitter = splitter.name, splitter
+        self._sentences: list[str] = []
+
+    def split(self, sentence: str, context: Sequence[str] = ()) -> list[Proposition]:
+        return self.split_many([sentence], [context])[0]
+
+    def split_many(self, sentences: Sequence[str], contexts: Sequence[Sequence[str]]) -> list[list[Proposition]]:
+        self._sentences += sentences
+        return self._splitter.split_many(sentences, contexts)
+
+    def wait_for(self, number: int) -> list[str]:
+        """Return the sentences once there are so many, or after some seconds."""
+        end = time.monotonic() + 10
+        while len(self._sentences) < number and time.monotonic() < end:
+            time.sleep(0.01)
+        return list(self._sentences)
 
 
 def cut(text: str, places: Sequence[int]) -> list[str]:
@@ -119,6 +142,28 @@ def test_a_sentence_is_told_after_its_text_and_before_the_rest(propcite: PropCit
             if event.text.startswith("The barrier cost"):
                 assert read < 8
                 assert [c.quote for c in event.citations] == ["The barrier cost 410 million euros."]
+
+
+def test_a_sentence_is_read_at_its_stop_and_once(propcite: PropCite) -> None:
+    """A decimal point and an abbreviation are no stop, and the next word shows only what is known by then."""
+    splitter = RecordingSplitter(propcite.splitter)
+    reading = PropCite(propcite.encoder, splitter=splitter, question_reader=None)
+    sentences = ["The barrier is 6.4 metres high.", "It was opened by Dr. Berg in 1987.", "It has fourteen gates."]
+    read = []
+
+    def pieces() -> Iterator[str]:
+        yield from ("The barrier is 6", ".", "4 metres high.")
+        read.append(splitter.wait_for(1))
+        yield from (" It was opened by Dr.", " Berg in 1987", ".")
+        read.append(splitter.wait_for(2))
+        yield from (" It has fourteen gates", ".")
+        read.append(splitter.wait_for(3))
+
+    *_, last = list(reading.stream(pieces(), PASSAGES))
+    assert read == [sentences[:1], sentences[:2], sentences]
+    assert splitter.wait_for(3) == sentences
+    assert isinstance(last, AnswerDone)
+    assert_same(last.answer, propcite.cite(" ".join(sentences), PASSAGES))
 
 
 def test_markers_that_the_writer_typed_are_left_out_only_when_asked(propcite: PropCite) -> None:

@@ -19,13 +19,14 @@ from propcite.attribution.judges import Case
 from propcite.attribution.judges.excerpts import excerpt
 from propcite.attribution.judges.reader import (
     Calibration,
+    Reader,
     ReaderJudge,
     reason,
     shown_evidence,
     whole_words,
 )
 from propcite.attribution.judges.reader_files import READER, load
-from propcite.attribution.reading.pairs import Pair, equal_batches
+from propcite.attribution.reading.pairs import Pair, batches
 from propcite.retrieval.encoding.encoder import Encoder
 from propcite.retrieval.text import Span
 
@@ -174,6 +175,23 @@ def test_a_pair_that_was_read_lately_is_not_read_again(encoder: Encoder) -> None
     assert len(widths) == num_read
 
 
+def test_the_network_computes_for_the_pairs_that_are_read_and_no_others() -> None:
+    reader, rows = Reader(), list[int]()
+    counting = reader.network.register_forward_pre_hook(lambda _, given: rows.append(len(given[0])))
+    try:
+        for pairs in ([(GATES, COST)], [(COST, GATES), (GATES, f"{COST} {GATES}"), (GATES, COST)]):
+            reader.read(pairs)
+    finally:
+        counting.remove()
+    assert sum(rows) == 3  # one of them was read before
+
+
+def test_in_float32_too_a_pair_is_read_alike_whatever_is_read_beside_it() -> None:
+    pairs = [(claim, f"{evidence} {GATES}") for _, evidence, yes, no in ROWS[:3] for claim in (yes, no)]
+    alone = Reader(precision="float32")
+    assert Reader(precision="float32").read(pairs) == [alone.read([pair])[0] for pair in pairs]
+
+
 def test_threads_share_one_judge(encoder: Encoder) -> None:
     cases = [[Case(yes, (evidence,))] for _, evidence, yes, _ in ROWS[:6]]
     shared, single = ReaderJudge(encoder), ReaderJudge(encoder)
@@ -211,8 +229,16 @@ def test_an_excerpt_prefers_the_first_of_equally_good_sentences() -> None:
 
 
 @given(st.lists(st.integers(1, 256), max_size=60), st.integers(1, 8))
-def test_equal_batches_have_each_text_and_one_shape_per_width(lengths: list[int], rows: int) -> None:
-    groups = equal_batches(lengths, rows)
+def test_batches_have_each_text_once_and_a_width_that_depends_on_it_alone(lengths: list[int], rows: int) -> None:
+    groups = batches(lengths, rows)
+    assert sorted(i for _, batch in groups for i in batch) == list(range(len(lengths)))
+    assert all(len(batch) <= rows for _, batch in groups)
+    assert all(width == -(-lengths[i] // 16) * 16 for width, batch in groups for i in batch)
+
+
+@given(st.lists(st.integers(1, 256), max_size=60), st.integers(1, 8))
+def test_filled_batches_have_each_text_and_one_shape_per_width(lengths: list[int], rows: int) -> None:
+    groups = batches(lengths, rows, are_filled=True)
     assert {i for _, batch in groups for i in batch} == set(range(len(lengths)))
     assert all(len(batch) == rows for _, batch in groups)
     assert all(width - 32 < lengths[i] <= width for width, batch in groups for i in batch)
