@@ -66,7 +66,9 @@ def opened(http: httpx.Client, address: str, token: str) -> httpx.Response:
     return http.get(f"{address}/reading/{token}")
 
 
-def test_a_link_with_another_document_words_or_end_opens_nothing(parts: Parts, address: str, http: httpx.Client) -> None:
+def test_a_link_with_another_document_words_or_end_opens_nothing(
+    parts: Parts, address: str, http: httpx.Client
+) -> None:
     good, other = token(parts, address, OURS), token(parts, address, THEIRS)
     assert opened(http, address, good).status_code == 200
     payload, signature = good.split(".")
