@@ -36,7 +36,7 @@ run: $(VENV)/.run
 
 test: $(VENV)/.dev
 	@$(MAKE) --no-print-directory debian
-	$(BIN)/python tests/rerun.py -n 2 --ignore tests/on_ray
+	$(BIN)/python tests/rerun.py -n 2 --dist worksteal --ignore tests/on_ray
 	$(BIN)/python tests/rerun.py tests/on_ray
 
 test-vllm:

@@ -20,12 +20,14 @@ if "PYTEST_XDIST_WORKER" in os.environ:
     # Threads of workers that share the cores wait for each other in circles; PyTorch, imported later, reads this.
     os.environ.setdefault("OMP_NUM_THREADS", "1")
 
-# No test reaches the internet, and to read 140 authorities takes each new HTTP client 20 ms: one is enough.
+# No test reaches the internet, and to read 140 authorities takes each new HTTP client 20 ms: one is enough, also where
+# the machine names a file of its own.
 END = "-----END CERTIFICATE-----\n"
 AUTHORITY = tempfile.NamedTemporaryFile("w", prefix="propcite-authority-", suffix=".pem")  # noqa: SIM115 - until the end
 AUTHORITY.write(Path(certifi.where()).read_text("utf-8").partition(END)[0] + END)
 AUTHORITY.flush()
-os.environ.setdefault("SSL_CERT_FILE", AUTHORITY.name)
+for name in ("SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "AWS_CA_BUNDLE"):
+    os.environ[name] = AUTHORITY.name
 
 COMMON = {
     "deadline": None,

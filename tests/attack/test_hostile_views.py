@@ -25,7 +25,7 @@ from propcite.app.viewing.rendering import RenderRequest
 from propcite.attribution.citations import CitedAnswer
 from propcite.attribution.formats.reviewed import commented
 
-HARD = "The gates are heavy.\n\n" + "[" * 300_000  # of which the parser looks for the end of each
+HARD = "The gates are heavy.\n\n" + "[" * 60_000  # of which the parser looks for the end of each, some seconds
 QUICK: dict[str, Any] = {"judge": "none", "splitter": "rules"}
 
 

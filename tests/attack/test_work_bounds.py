@@ -14,6 +14,7 @@ from word_encoder import WordEncoder
 
 from propcite.app.parts import Parts
 from propcite.retrieval.encoding.base import TokenVectors
+from propcite.retrieval.errors import EncoderError
 from propcite.retrieval.interrupting import check_interrupt
 from propcite.retrieval.text import Passage
 
@@ -34,6 +35,7 @@ class SlowEncoder(WordEncoder):
             try:
                 while not self.released.wait(0.01):
                     check_interrupt()
+                raise EncoderError("the test has ended")  # to cite what was held up takes seconds
             finally:
                 self.ended.set()
         return super().encode_passages(passages)

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -41,3 +44,17 @@ def commanded(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str
         return Said(int(ended.value.code or 0), *capsys.readouterr())
 
     return call
+
+
+@contextmanager
+def standard_input(data: bytes, path: Path) -> Iterator[None]:
+    """Give these bytes to what is run in the block; `path` is a file to put them in."""
+    path.write_bytes(data)
+    before = os.dup(0)
+    with open(path, "rb") as file:
+        os.dup2(file.fileno(), 0)
+    try:
+        yield
+    finally:
+        os.dup2(before, 0)
+        os.close(before)

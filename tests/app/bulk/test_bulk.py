@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
 import subprocess
 import sys
@@ -144,18 +143,17 @@ def test_a_file_that_was_cut_anywhere_is_resumed_at_a_whole_line(
     assert [answer["n"] for answer in answers(out)] == list(range(12))
 
 
-def started(lines: Path, out: Path, *options: str) -> subprocess.Popen[bytes]:
-    environment = {**os.environ, **{f"PROPCITE_{name.upper()}": value for name, value in QUICK.items()}}
-    command = [sys.executable, "-m", "propcite", "cite", str(lines), "--batch", "--out", str(out), *options]
-    return subprocess.Popen(command, env=environment, stderr=subprocess.PIPE)
-
-
-def test_a_killed_command_goes_on(lines: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Killed as soon as it has written, with its worker processes; then run again."""
-    monkeypatch.setenv("PROPCITE_DATA_DIR", str(tmp_path / "own"))
+def test_a_killed_command_goes_on(
+    propcite: Propcite, lines: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Killed as soon as it has written, with its worker processes; then run again, in this process alone."""
+    for name, value in {**QUICK, "data_dir": str(tmp_path / "own")}.items():
+        monkeypatch.setenv(f"PROPCITE_{name.upper()}", value)
     lines.write_text("\n".join([*map(line, range(NUM))] * 8))
     out, part = tmp_path / "out.jsonl", tmp_path / "out.jsonl.part"
-    process = started(lines, out, "--workers", "2")
+    words = ("cite", str(lines), "--batch", "--out", str(out))
+    command = [sys.executable, "-m", "propcite", *words, "--workers", "2"]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE)
     until = time.monotonic() + 120
     while (not part.exists() or part.stat().st_size < 2_000) and time.monotonic() < until and process.poll() is None:
         time.sleep(0.02)
@@ -163,10 +161,9 @@ def test_a_killed_command_goes_on(lines: Path, tmp_path: Path, monkeypatch: pyte
     said = process.communicate(timeout=60)[1].decode()
     assert process.returncode == 130, said
     assert part.exists()
-    again = started(lines, out, "--workers", "2")
-    said = again.communicate(timeout=240)[1].decode()
-    assert again.returncode == 0, said
-    assert " of them before" in said
+    again = propcite(*words)
+    assert again.code == 0, again.err
+    assert " of them before" in again.err
     assert len(answers(out)) == 8 * NUM
 
 

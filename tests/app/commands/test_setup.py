@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import pty
 import re
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -14,7 +15,9 @@ import pytest
 from commanded import Propcite, Said
 from scripted_llm import ScriptedLlm, free_url
 
+from propcite.app.demo import DOCUMENTS
 from propcite.app.settings import load_settings
+from propcite.app.setup import checking
 from propcite.app.setup.command import Presets
 from propcite.app.setup.presets import PRESETS, as_toml, suggested
 
@@ -139,6 +142,16 @@ def test_the_check_answers_from_the_demo_and_leaves_the_library_alone(
     assert not (tmp_path / "data").exists()  # where PROPCITE_DATA_DIR leads
 
 
+@pytest.fixture
+def of_one_document(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ask the demo question of one of its documents: all of them are read by the tests above."""
+    folder = tmp_path / "one"
+    folder.mkdir()
+    shutil.copy(DOCUMENTS / "engineering-note-14-barrier.pdf", folder)
+    monkeypatch.setattr(checking, "DOCUMENTS", folder)
+
+
+@pytest.mark.usefixtures("of_one_document")
 def test_an_endpoint_is_asked_with_its_key_which_is_in_no_file(
     propcite: Propcite, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -155,6 +168,7 @@ def test_an_endpoint_is_asked_with_its_key_which_is_in_no_file(
     assert "nothing will be downloaded" in said.err
 
 
+@pytest.mark.usefixtures("of_one_document")
 def test_an_endpoint_that_invents_has_no_support(propcite: Propcite) -> None:
     with ScriptedLlm("The barrier was painted purple by forty acrobats.") as server:
         said = propcite("setup", "--preset", "endpoint", "--url", server.base_url, "--model", "test-model")
@@ -162,6 +176,7 @@ def test_an_endpoint_that_invents_has_no_support(propcite: Propcite) -> None:
     assert said.out.splitlines()[-1].startswith("0 of ")
 
 
+@pytest.mark.usefixtures("of_one_document")
 def test_an_endpoint_that_does_not_answer_is_told_after_the_file_is_written(propcite: Propcite) -> None:
     message = refused(propcite("setup", "--preset", "endpoint", "--url", free_url(), "--model", "m"))
     assert "propcite.toml is written, but does not work yet: " in message

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from commanded import Propcite, standard_input
 from paths import ROOT
 
 from propcite.app.answering.pipeline import Pipeline
@@ -65,11 +66,13 @@ def test_events_come_while_the_text_is_written(passages: Path) -> None:
     ("options", "text", "line"),
     [([], "", "there was nothing to read"), (["--batch"], TEXT, "--stream writes JSON events")],
 )
-def test_what_cannot_be_done_is_one_line(passages: Path, options: Sequence[str], text: str, line: str) -> None:
-    with start(passages, *options) as running:
-        _, error = running.communicate(text)
-    assert running.returncode == 2
-    assert line in error
+def test_what_cannot_be_done_is_one_line(
+    propcite: Propcite, passages: Path, tmp_path: Path, options: Sequence[str], text: str, line: str
+) -> None:
+    with standard_input(text.encode(), tmp_path / "stdin"):
+        said = propcite("cite", "--stream", "--passages", str(passages), *options)
+    assert said.code == 2
+    assert line in said.err
 
 
 def test_a_collection_keeps_the_answer(open_parts: Any, tmp_path: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import signal
 import subprocess
@@ -14,6 +13,7 @@ from typing import Any
 
 import pytest
 from alce_samples import save
+from commanded import Propcite
 from scripted_llm import Request, ScriptedLlm
 
 from propcite.app.library.store import Library, RunItem, Runs
@@ -44,19 +44,14 @@ def answer(request: Request) -> str:
     return f"Tower {match[1]} is {20 + int(match[1])} metres high [1]. It is made of glass [2]."
 
 
-def start_command(path: Path, data_dir: Path, url: str) -> subprocess.Popen[str]:
+def arguments(path: Path) -> list[str]:
+    return ["eval", "asqa", str(path), *(word for way in WAYS for word in ("--way", way))]
+
+
+def start_command(path: Path) -> subprocess.Popen[str]:
     """Start the command in its own process."""
-    arguments = ["eval", "asqa", str(path), *(word for way in WAYS for word in ("--way", way))]
-    environment = {"PROPCITE_DATA_DIR": str(data_dir), "PROPCITE_LLM_URL": url, "PROPCITE_SPLITTER": "rules"}
-    environment |= {"PROPCITE_GENERATOR": "openai", "PROPCITE_GENERATOR_MODEL": "m", "PROPCITE_PROMPT": "cite"}
-    environment |= {"PROPCITE_LLM_PARALLEL": "2", "PROPCITE_JUDGE": "embedded"}
-    return subprocess.Popen(
-        [sys.executable, "-m", "propcite", *arguments],
-        env={**os.environ, **environment},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+    command = [sys.executable, "-m", "propcite", *arguments(path)]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
 def stored_items(data_dir: Path) -> list[RunItem]:
@@ -70,9 +65,15 @@ def stored_items(data_dir: Path) -> list[RunItem]:
         library.close()
 
 
-def test_a_run_that_is_killed_twice_continues(tmp_path: Path) -> None:
-    """Killed while the fourth answer is written, then as soon as something is cited."""
+def test_a_run_that_is_killed_twice_continues(
+    propcite: Propcite, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Killed while the fourth answer is written, then as soon as something is cited; it goes on in this process."""
     path, data_dir = save(tmp_path / "towers.json", questions()), tmp_path / "data"
+    settings = {"SPLITTER": "rules", "GENERATOR": "openai", "GENERATOR_MODEL": "m", "PROMPT": "cite"}
+    settings |= {"DATA_DIR": str(data_dir), "LLM_PARALLEL": "2", "JUDGE": "embedded"}
+    for name, value in settings.items():
+        monkeypatch.setenv(f"PROPCITE_{name}", value)
     reached, resume = Event(), Event()
     prompts: list[str] = []
 
@@ -84,7 +85,8 @@ def test_a_run_that_is_killed_twice_continues(tmp_path: Path) -> None:
         return answer(request)
 
     with ScriptedLlm(script) as server:
-        first = start_command(path, data_dir, server.base_url)
+        monkeypatch.setenv("PROPCITE_LLM_URL", server.base_url)
+        first = start_command(path)
         assert reached.wait(300), first.communicate()[1]
         time.sleep(0.5)  # so that the other request of the pair is sent
         kill(first)
@@ -92,16 +94,15 @@ def test_a_run_that_is_killed_twice_continues(tmp_path: Path) -> None:
         assert len(generated) == 2
         before = len(prompts)
         resume.set()
-        second = start_command(path, data_dir, server.base_url)
+        second = start_command(path)
         while second.poll() is None and not any(item.way in WAYS for item in stored_items(data_dir)):
             time.sleep(0.05)
         kill(second)
         assert len(prompts) - before == NUM - len(generated)
         done = {(item.way, item.key): item for item in stored_items(data_dir)}
-        third = start_command(path, data_dir, server.base_url)
-        out, err = third.communicate()
-        assert third.returncode == 0, err
-        assert "continuing run" in err
+        third = propcite(*arguments(path))
+        assert third.code == 0, third.err
+        assert "continuing run" in third.err
         assert len(prompts) - before == NUM - len(generated)
     after = {(item.way, item.key): item for item in stored_items(data_dir)}
     assert {key: after["written", key] for key in generated} == generated
@@ -111,7 +112,7 @@ def test_a_run_that_is_killed_twice_continues(tmp_path: Path) -> None:
     assert all(item.measures for item in after.values())
     assert after["generate", "q3"].measures["citation_recall"] == 0.5
     assert after["repair", "q3"].measures["citation_precision"] == 1.0
-    assert "repair*" in out
+    assert "repair*" in third.out
 
 
 def kill(process: subprocess.Popen[str]) -> None:
@@ -120,7 +121,7 @@ def kill(process: subprocess.Popen[str]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "message"),
+    ("words", "message"),
     [
         (["eval", "asqa", "absent.json"], "cannot read absent.json"),
         (["eval", "judge", "absent.json"], "cannot read absent.json"),
@@ -128,14 +129,8 @@ def kill(process: subprocess.Popen[str]) -> None:
         (["eval", "asqa", "a.json", "--outputs", "b.json", "--context", "5"], "leave out --context"),
     ],
 )
-def test_errors_of_the_command_are_one_line(tmp_path: Path, arguments: list[str], message: str) -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "propcite", *arguments],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        timeout=300,
-    )
-    assert (done.returncode, done.stdout) == (2, "")
-    assert message in done.stderr.replace("\n", " ")
-    assert len(done.stderr.splitlines()) == 1
+def test_errors_of_the_command_are_one_line(propcite: Propcite, words: list[str], message: str) -> None:
+    done = propcite(*words)
+    assert (done.code, done.out) == (2, "")
+    assert message in done.err.replace("\n", " ")
+    assert len(done.err.splitlines()) == 1

@@ -5,8 +5,6 @@ from __future__ import annotations
 import doctest
 import gzip
 import json
-import os
-import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -14,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from commanded import Propcite
 from sklearn.metrics import balanced_accuracy_score, roc_auc_score
 
 from propcite.app.errors import AppError
@@ -343,29 +342,16 @@ def test_figures_lie_in_their_intervals_and_more_claims_narrow_them() -> None:
         assert cut.recall_low < cut.recall < cut.recall_high
 
 
-def test_the_command_writes_json_lines(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "propcite", "eval", "cite", "--format", "jsonl", "--supported-from", "0.4"]
-    done = subprocess.run(
-        [*command, str(lines(tmp_path / "r.jsonl", *VERDICTS))],
-        env={**os.environ, "PROPCITE_SPLITTER": "rules"},
-        capture_output=True,
-        text=True,
-        timeout=300,
-    )
-    assert done.returncode == 0, done.stderr
-    rows = [json.loads(line) for line in done.stdout.splitlines()]
-    assert {row["table"] for row in rows} == {"judged", "reliability", "threshold"}
-    empty = subprocess.run(
-        [*command, str(lines(tmp_path / "none.jsonl"))],
-        capture_output=True,
-        text=True,
-        timeout=300,
-    )
-    assert (empty.returncode, empty.stdout) == (2, "")
-    assert (
-        empty.stderr
-        == "propcite: these files hold no labelled row: give answers with docs, or claims with docs and labels\n"
-    )
+def test_the_command_writes_json_lines(propcite: Propcite, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PROPCITE_SPLITTER", "rules")
+    command = ("eval", "cite", "--format", "jsonl", "--supported-from", "0.4")
+    done = propcite(*command, str(lines(tmp_path / "r.jsonl", *VERDICTS)))
+    assert done.code == 0, done.err
+    assert {row["table"] for row in done.rows} == {"judged", "reliability", "threshold"}
+    empty = propcite(*command, str(lines(tmp_path / "none.jsonl")))
+    assert (empty.code, empty.out) == (2, "")
+    message = "these files hold no labelled row: give answers with docs, or claims with docs and labels"
+    assert empty.err == f"propcite: {message}\n"
 
 
 def test_a_run_is_stored_by_item_and_continues_to_the_same_tables(parts: Parts, tmp_path: Path) -> None:

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from commanded import Propcite
 
 from propcite.app.errors import AppError
 from propcite.app.lab.ranking.rank_rows import read_rank_rows
@@ -34,19 +32,12 @@ def rows_file(folder: Path, *lines: object) -> Path:
     return file
 
 
-def test_a_teacher_is_measured_with_our_ways(teacher: Path, tmp_path: Path) -> None:
+def test_a_teacher_is_measured_with_our_ways(propcite: Propcite, teacher: Path, tmp_path: Path) -> None:
     row = {"query": "How long is quay 1?", "title": "Quays", "sentences": SENTENCES, "positive_sentence_ids": [1]}
-    arguments = ["eval", "sentences", str(rows_file(tmp_path, row)), "--way", "m_q", "--teacher", str(teacher)]
-    done = subprocess.run(
-        [sys.executable, "-m", "propcite", *arguments],
-        env={**os.environ, "PROPCITE_DATA_DIR": str(tmp_path / "data")},
-        capture_output=True,
-        text=True,
-        timeout=300,
-    )
-    assert done.returncode == 0, done.stderr
-    assert "teacher mine" in done.stdout
-    assert "m_q" in done.stdout
+    done = propcite("eval", "sentences", rows_file(tmp_path, row), "--way", "m_q", "--teacher", teacher)
+    assert done.code == 0, done.err
+    assert "teacher mine" in done.out
+    assert "m_q" in done.out
 
 
 def test_a_long_passage_is_scored_in_the_parts_of_training(teacher: Path, tmp_path: Path) -> None:

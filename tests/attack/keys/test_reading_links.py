@@ -55,45 +55,54 @@ def token(parts: Parts, address: str, name: str) -> str:
     return link.removeprefix(f"{PUBLIC}/reading/").removesuffix("#cited")
 
 
-def opened(address: str, token: str) -> httpx.Response:
-    return httpx.get(f"{address}/reading/{token}")
+@pytest.fixture(scope="module")
+def http() -> Iterator[httpx.Client]:
+    """Keep one connection: a thousand altered links are opened."""
+    with httpx.Client() as client:
+        yield client
 
 
-def test_a_link_with_another_document_words_or_end_opens_nothing(parts: Parts, address: str) -> None:
+def opened(http: httpx.Client, address: str, token: str) -> httpx.Response:
+    return http.get(f"{address}/reading/{token}")
+
+
+def test_a_link_with_another_document_words_or_end_opens_nothing(
+    parts: Parts, address: str, http: httpx.Client
+) -> None:
     good, other = token(parts, address, OURS), token(parts, address, THEIRS)
-    assert opened(address, good).status_code == 200
+    assert opened(http, address, good).status_code == 200
     payload, signature = good.split(".")
     fields = json.loads(base64_decode(payload))
     changes = [(0, document(parts, THEIRS)), (1, fields[1] + 1), (2, fields[2] + 1), (3, fields[3] + 86_400), (3, 0)]
     for place, value in changes:
         changed = [*fields[:place], value, *fields[place + 1 :]]
         forged = base64_encode(json.dumps(changed, separators=(",", ":"))).decode()
-        response = opened(address, f"{forged}.{signature}")
+        response = opened(http, address, f"{forged}.{signature}")
         assert response.status_code == 403
         assert SECRET not in response.text
-    assert opened(address, f"{payload}.{other.split('.')[1]}").status_code == 403
+    assert opened(http, address, f"{payload}.{other.split('.')[1]}").status_code == 403
     for place in range(len(good)):
         for letter in "Aa0-_.":
             changed = good[:place] + letter + good[place + 1 :]
             if changed != good:
-                assert opened(address, changed).status_code in (403, 404), changed
+                assert opened(http, address, changed).status_code in (403, 404), changed
 
 
-def test_no_key_gets_a_link_to_what_it_may_not_read(parts: Parts, address: str) -> None:
+def test_no_key_gets_a_link_to_what_it_may_not_read(parts: Parts, address: str, http: httpx.Client) -> None:
     theirs = document(parts, THEIRS)
     passage = {"id": f"{theirs}:0", "document_id": theirs, "text": f"The gate of {THEIRS} is shut."}
     for more in ({"passages": [passage]}, {"passages": [passage], "collection": OURS}):
         for form in ("json", "markdown", "html", "openai", "openai-chat"):
             text = cite(parts, address, THEIRS, OURS, **more, format=form)
             links = [part.partition('"')[0] for part in text.split(f"{PUBLIC}/reading/")[1:]]
-            assert not any(SECRET in opened(address, link.partition("#")[0]).text for link in links), form
+            assert not any(SECRET in opened(http, address, link.partition("#")[0]).text for link in links), form
 
 
 @settings(**REUSED)
 @given(nonsense=st.text(min_size=1, max_size=200))
-def test_nonsense_opens_nothing(address: str, nonsense: str) -> None:
+def test_nonsense_opens_nothing(address: str, http: httpx.Client, nonsense: str) -> None:
     quoted = httpx.URL(address).copy_with(raw_path=b"/reading/" + quote(nonsense))
-    response = httpx.get(quoted)
+    response = http.get(quoted)
     assert 400 <= response.status_code < 500
     assert "\n" not in response.json()["detail"]
 

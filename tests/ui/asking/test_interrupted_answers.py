@@ -125,6 +125,7 @@ def test_it_is_listed_until_it_is_forgotten(page: Callable[[str], AppTest], town
 def test_a_server_that_is_started_again_offers_the_question(town: Path) -> None:
     with ScriptedLlm(Reply(chunks=("The bridge cost", " 4 million euros."), stalls_after=1)) as llm:
         settings = {"generator": "openai", "generator_model": "m", "llm_url": llm.base_url}
+        settings |= {"splitter": "rules", "judge": "none"}
         with browsing.browsing() as driver:
             with browsing.serving(town, **settings) as address:
                 driver.get(address)

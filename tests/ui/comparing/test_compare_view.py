@@ -44,6 +44,13 @@ def data_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.fixture(scope="module")
+def address(data_dir: Path) -> Iterator[str]:
+    """The page for browsers: its models are loaded once."""
+    with browsing.serving(data_dir) as at:
+        yield at
+
+
 @pytest.fixture
 def page(monkeypatch: pytest.MonkeyPatch, data_dir: Path) -> Iterator[Callable[[], AppTest]]:
     def open_page() -> AppTest:
@@ -156,8 +163,8 @@ def test_a_question_without_an_answer_says_so(page: Callable[[], AppTest]) -> No
 @pytest.mark.browser
 @pytest.mark.skipif(not browsing.there(), reason=browsing.MISSING)
 @pytest.mark.parametrize(("width", "dark"), [(1280, False), (390, True)])
-def test_two_documents_are_compared(data_dir: Path, tmp_path: Path, width: int, dark: bool) -> None:
-    with browsing.serving(data_dir) as address, browsing.browsing(width, 1000, dark=dark) as driver:
+def test_two_documents_are_compared(address: str, tmp_path: Path, width: int, dark: bool) -> None:
+    with browsing.browsing(width, 1000, dark=dark) as driver:
         choose_both(driver, address)
         field = driver.find_element(By.CSS_SELECTOR, ".st-key-compared-question input")
         field.send_keys(QUESTION, Keys.ENTER)
@@ -181,8 +188,8 @@ def test_two_documents_are_compared(data_dir: Path, tmp_path: Path, width: int, 
 @pytest.mark.browser
 @pytest.mark.skipif(not browsing.there(), reason=browsing.MISSING)
 @pytest.mark.parametrize(("width", "dark"), [(1280, True), (390, False)])
-def test_two_documents_are_compared_whole(data_dir: Path, tmp_path: Path, width: int, dark: bool) -> None:
-    with browsing.serving(data_dir) as address, browsing.browsing(width, 1000, dark=dark) as driver:
+def test_two_documents_are_compared_whole(address: str, tmp_path: Path, width: int, dark: bool) -> None:
+    with browsing.browsing(width, 1000, dark=dark) as driver:
         choose_both(driver, address)
         stop = ".st-key-stop-comparison"
         browsing.press(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import browsing
@@ -34,10 +35,17 @@ def llm() -> Iterator[ScriptedLlm]:
         yield server
 
 
-@pytest.fixture
-def address(tmp_path: Path) -> Iterator[str]:
-    (tmp_path / "propcite.toml").write_text(SAVED)
-    with browsing.serving(tmp_path, num_passages="6") as at:
+@contextmanager
+def serving(folder: Path) -> Iterator[str]:
+    (folder / "propcite.toml").write_text(SAVED)
+    with browsing.serving(folder, num_passages="6") as at:
+        yield at
+
+
+@pytest.fixture(scope="module")
+def unsaved(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A page on which nothing is saved."""
+    with serving(tmp_path_factory.mktemp("unsaved")) as at:
         yield at
 
 
@@ -73,8 +81,8 @@ def open_settings(driver: Chrome, address: str) -> None:
     browsing.settle(driver)
 
 
-def test_a_model_is_set_up_on_the_page(tmp_path: Path, address: str, llm: ScriptedLlm) -> None:
-    with browsing.browsing() as driver:
+def test_a_model_is_set_up_on_the_page(tmp_path: Path, llm: ScriptedLlm) -> None:
+    with serving(tmp_path) as address, browsing.browsing() as driver:
         open_settings(driver, address)
         fill(driver, "temperature", "hot")
         fill(driver, "llm_url", llm.base_url)
@@ -109,9 +117,9 @@ def test_a_model_is_set_up_on_the_page(tmp_path: Path, address: str, llm: Script
 
 
 @pytest.mark.parametrize("dark", [False, True])
-def test_no_serious_trouble_for_who_sets_otherwise(address: str, dark: bool) -> None:
+def test_no_serious_trouble_for_who_sets_otherwise(unsaved: str, dark: bool) -> None:
     with browsing.browsing(390, 844, dark=dark) as driver:
-        open_settings(driver, address)
+        open_settings(driver, unsaved)
         check(driver)
         for name, field in (("Judge", "judge_model"), ("Encoder", "encoder"), ("Answers", "num_passages")):
             press(

@@ -121,11 +121,11 @@ def test_other_methods_and_formats_are_refused(address: str) -> None:
 
 @pytest.mark.parametrize("mode", MODES)
 def test_of_many_calls_at_once_each_gets_its_result_or_is_asked_to_wait(serve: Callable[..., str], mode: str) -> None:
-    address = serve({"harbour": HARBOUR}, collection="harbour", serve_threads=1, serve_wait_seconds=1)
+    address = serve({"harbour": HARBOUR}, collection="harbour", serve_threads=1, serve_wait_seconds=0.2)
 
     async def calls() -> list[str]:
         async with client_at(address, mode=mode) as client:
-            work = (client.call_tool("search", {"query": f"barrier {n}", "k": 1}) for n in range(1000))
+            work = (client.call_tool("search", {"query": f"barrier {n}", "k": 1}) for n in range(250))
             return [text_of(result) for result in await asyncio.gather(*work)]
 
     lines = asyncio.run(calls())

@@ -159,37 +159,40 @@ def inspector() -> list[str]:
     npx = shutil.which("npx")
     if not npx:
         pytest.skip("Node.js is not installed, which runs MCP's inspector: apt-get install npm")
-    known = subprocess.run([npx, "-y", INSPECTOR, "--version"], capture_output=True, text=True, timeout=300)
+    found = [npx, "-y", "-p", INSPECTOR, "-c", "command -v mcp-inspector"]
+    known = subprocess.run(found, capture_output=True, text=True, timeout=300)
     if known.returncode:
         pytest.skip("npm could not fetch MCP's inspector: try again with a network")
-    return [npx, "-y", INSPECTOR, "--cli"]
+    return [known.stdout.strip(), "--cli"]
 
 
 def inspect(inspector: list[str], *words: str) -> Any:
-    names = [name for name in os.environ if name.startswith("PROPCITE_") or name == "PYTHONPATH"]
-    given = [word for name in names for word in ("-e", f"{name}={os.environ[name]}")]
-    target = [sys.executable, "-m", "propcite", "mcp", "-c", "harbour"]
-    done = subprocess.run([*inspector, *given, *target, *words], capture_output=True, text=True, timeout=300)
+    done = subprocess.run([*inspector, *words], capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
 
 
 @pytest.mark.usefixtures("data_dir")
-def test_the_inspector_finds_schemas_that_every_client_reads(inspector: list[str]) -> None:
-    listed = inspect(inspector, "--method", "tools/list", "--strict")
+def test_the_inspector_starts_the_command_and_finds_schemas_that_every_client_reads(inspector: list[str]) -> None:
+    names = [name for name in os.environ if name.startswith("PROPCITE_") or name == "PYTHONPATH"]
+    given = [word for name in names for word in ("-e", f"{name}={os.environ[name]}")]
+    started = [sys.executable, "-m", "propcite", "mcp", "-c", "harbour"]
+    listed = inspect(inspector, *given, *started, "--method", "tools/list", "--strict")
     assert [tool["name"] for tool in listed["tools"]] == list(BY_NAME)
-    templates = inspect(inspector, "--method", "resources/templates/list")["resourceTemplates"]
+
+
+def test_the_inspector_calls_a_tool_and_reads_what_it_cites(inspector: list[str], address: str) -> None:
+    """Over HTTP, where the models are loaded."""
+
+    def asked(*words: str) -> Any:
+        return inspect(inspector, f"{address}/mcp", "--method", *words)
+
+    templates = asked("resources/templates/list")["resourceTemplates"]
     assert any(template["uriTemplate"].endswith("?cited={cited}") for template in templates)
-
-
-@pytest.mark.usefixtures("data_dir")
-def test_the_inspector_calls_a_tool_and_reads_what_it_cites(inspector: list[str]) -> None:
-    called = inspect(inspector, "--method", "tools/call", "--tool-name", "check", "--tool-arg", f"text={HEIGHT}")
+    called = asked("tools/call", "--tool-name", "check", "--tool-arg", f"text={HEIGHT}")
     quote = called["structuredContent"]["facts"][0]["citations"][0]
     assert quote["words"] == HEIGHT
-    (shown,) = inspect(inspector, "--method", "resources/read", "--uri", quote["uri"])["contents"]
+    (shown,) = asked("resources/read", "--uri", quote["uri"])["contents"]
     assert json.loads(shown["text"])["words"] == HEIGHT
-    prompt = inspect(
-        inspector, "--method", "prompts/get", "--prompt-name", "weigh_claim", "--prompt-args", f"claim={HEIGHT}"
-    )
+    prompt = asked("prompts/get", "--prompt-name", "weigh_claim", "--prompt-args", f"claim={HEIGHT}")
     assert HEIGHT in prompt["messages"][0]["content"]["text"]

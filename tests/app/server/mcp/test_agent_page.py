@@ -4,18 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
 import re
 import shlex
-import sys
 from pathlib import Path
 from typing import Any
 
 import httpx2
-import pytest
-from agent_calls import HARBOUR, HEIGHT, text_of
+from agent_calls import HARBOUR, HEIGHT, command, text_of
 from mcp import Client
-from mcp.client.stdio import StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 from mcp_types import CallToolResult
 from paths import ROOT
@@ -40,15 +36,10 @@ async def searched(server: Any) -> CallToolResult:
         )
 
 
-def test_the_command_in_the_settings_of_clients_starts_the_server(
-    loaded: dict[str, object], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("PROPCITE_JUDGE", "none")
-    parts_with(loaded, {"council": HARBOUR}, data_dir=tmp_path / "data").library.close()
-    command, *words = [STARTED["mcpServers"]["propcite"]["command"], *STARTED["mcpServers"]["propcite"]["args"]]
-    assert command == "propcite"
-    server = StdioServerParameters(command=sys.executable, args=["-m", "propcite", *words], env=dict(os.environ))
-    assert HEIGHT in text_of(asyncio.run(searched(server)))
+def test_the_command_in_the_settings_of_clients_is_the_one_that_is_started() -> None:
+    """A client starts it, and uses it, in test_agent_commands.py."""
+    started = STARTED["mcpServers"]["propcite"]
+    assert ["-m", started["command"], *started["args"]] == command("-c", "council").args
 
 
 def test_every_client_is_given_the_same_command() -> None:
