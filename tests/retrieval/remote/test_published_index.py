@@ -180,8 +180,8 @@ def test_a_version_that_is_replaced_while_it_is_fetched(
     one.add(samples, 3)
     read = PublishedIndex._read
 
-    def read_then_replaced(self: PublishedIndex, number: int):  # type: ignore[no-untyped-def]
-        version = read(self, number)
+    def read_then_replaced(self: PublishedIndex, number: int, *listed: object):  # type: ignore[no-untyped-def]
+        version = read(self, number, *listed)
         monkeypatch.setattr(PublishedIndex, "_read", read)
         for first in range(10, 10 + 2 * KEPT_VERSIONS):
             one.add(samples, 1, first)
