@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Unpack
 
@@ -47,6 +48,15 @@ from propcite.retrieval.text import Granularity, Passage
 from propcite.retrieval.timing import Timer
 
 BITS = 8
+
+
+@dataclass(frozen=True, slots=True)
+class MadeBy:
+    """The encoder of an index with the dimension of its vectors, and the names of the segments, each made once."""
+
+    encoder: str
+    dimension: int
+    segments: tuple[str, ...]
 
 
 class TokenIndex:
@@ -235,6 +245,10 @@ class TokenIndex:
     def missing(self) -> tuple[str, ...]:
         """Return nothing: an index on this machine is searched as a whole."""
         return ()
+
+    @property
+    def made_by(self) -> MadeBy:
+        return MadeBy(self.encoder, self.dimension, tuple(live.name for live in self._contents.segments if live.name))
 
     @property
     def sizes(self) -> Sums:

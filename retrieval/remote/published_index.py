@@ -24,7 +24,7 @@ from propcite.retrieval.index.container import replace_durably
 from propcite.retrieval.index.live_segment import DELETED_DTYPE, deleted_path
 from propcite.retrieval.index.manifest import MANIFEST_FILE, read_manifest
 from propcite.retrieval.index.snapshot import referenced_files
-from propcite.retrieval.remote.objects import MissingObjectError, ObjectStore
+from propcite.retrieval.remote.objects import MissingObjectError, ObjectStore, no_space
 from propcite.retrieval.remote.versions import IndexVersion, Part, number_of, version_object
 from propcite.retrieval.sharding.folder import remove_leftovers
 from propcite.retrieval.sharding.layout import LAYOUT_FILE, Layout, index_version, read_layout, shard_folders
@@ -71,7 +71,10 @@ class PublishedIndex:
         if not number:
             _look_from[key] = now + LOOK_EVERY_S
         try:
-            self._fetch(places, progress, self.objects.impatient() if may_wait else self.objects, number)
+            try:
+                self._fetch(places, progress, self.objects.impatient() if may_wait else self.objects, number)
+            except OSError as error:
+                raise StorageError(no_space(self.folder, error)) from error
         except StorageError as error:
             if not may_wait:
                 raise

@@ -23,10 +23,11 @@ from propcite.retrieval.index.allowed import Allowed, allowed_of
 from propcite.retrieval.index.contents import version_name
 from propcite.retrieval.index.exchange import Result, Sums
 from propcite.retrieval.index.plan import EXACT_UP_TO, regime_for
+from propcite.retrieval.index.token_index import MadeBy
 from propcite.retrieval.sharding.hosts import At, HostedShard, LostSearchError, connect, host_of
 from propcite.retrieval.sharding.layout import Layout, Versions, shard_numbers
 from propcite.retrieval.sharding.replicas import Replicas
-from propcite.retrieval.sharding.sharded_index import joined_stats, merged_hits
+from propcite.retrieval.sharding.sharded_index import check_shards, joined_stats, merged_hits
 from propcite.retrieval.timing import Timer
 
 PATIENCE_S = 60.0  # for all shards to answer: a machine that is gone takes Ray half a minute to notice
@@ -80,7 +81,9 @@ class ClusterIndex:
         self._versions: Versions | None = None
         self._away: dict[int, tuple[float, str]] = {}  # shards that stayed away: when, and why
         self._missing: dict[int, str] = {}  # shards that this view leaves out
-        made_by = self.stats().encoder
+        shards: list[MadeBy] = self._of_all("made_by")
+        check_shards(shards)
+        made_by = shards[0].encoder
         if encoder and made_by != encoder:
             raise IndexFormatError(
                 f"the index was made by {made_by}, the encoder is {encoder}:"

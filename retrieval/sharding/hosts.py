@@ -24,10 +24,11 @@ from propcite.retrieval.extras import install_command
 from propcite.retrieval.index import IndexHit, IndexOptions, IndexStats, SearchOptions
 from propcite.retrieval.index.allowed import Allowed
 from propcite.retrieval.index.exchange import Result, Steps, Summary, Sums, step
-from propcite.retrieval.index.token_index import TokenIndex
+from propcite.retrieval.index.token_index import MadeBy, TokenIndex
 from propcite.retrieval.remote.objects import ObjectStore
 from propcite.retrieval.remote.published_index import PublishedIndex
 from propcite.retrieval.sharding.layout import Version, index_version
+from propcite.retrieval.sharding.tokens import use_token
 
 NAMESPACE = "propcite"
 AT_ONCE = 8  # searches in one process
@@ -111,6 +112,9 @@ class ShardHost:
         index = self._index(at)
         return index.stats(), index.sizes, index.digest
 
+    def made_by(self, at: At) -> MadeBy:
+        return self._index(at).made_by
+
     def place(self) -> tuple[str, int, str]:
         """Return the machine, the process and the version of PropCite."""
         import ray
@@ -127,6 +131,8 @@ def connect(address: str) -> None:
         raise RetrievalError(f"the setting cluster needs Ray: {install_command('cluster')}") from error
     if ray.is_initialized():
         return
+    if address not in ("local", "auto"):  # there Ray itself uses the token of this machine
+        use_token(address)
     try:
         ray.init(
             address=None if address == "local" else address,

@@ -48,7 +48,10 @@ def read_layout(folder: Path) -> Layout | None:
             raise IndexFormatError(f"{path} has format {content['format']}, this version reads {FORMAT}: update it")
         if checksum != _checksum(content) or not content["shards"]:
             raise ValueError("the checksum differs")
-        return Layout(tuple(map(str, content["shards"])))
+        layout = Layout(tuple(map(str, content["shards"])))
+        if len({Path(place).name for place in layout.places}) < len(layout.places):
+            raise ValueError("a shard is there twice")
+        return layout
     except FileNotFoundError:
         return None
     except OSError as error:

@@ -24,7 +24,7 @@ from propcite.retrieval.index.allowed import Allowed
 from propcite.retrieval.index.contents import version_name
 from propcite.retrieval.index.exchange import Sums, together
 from propcite.retrieval.index.manifest import MANIFEST_FILE
-from propcite.retrieval.index.token_index import TokenIndex
+from propcite.retrieval.index.token_index import MadeBy, TokenIndex
 from propcite.retrieval.sharding.layout import Layout, shard_numbers
 from propcite.retrieval.text import Passage
 from propcite.retrieval.timing import Timer
@@ -70,18 +70,10 @@ class ShardedIndex:
         for number in unreadable:
             shards.insert(number, TokenIndex(shards[0].dimension, shards[0].encoder, **options))
         index = cls(shards, layout)
-        index._check_encoders()
+        check_shards([shard.made_by for shard in shards])
         for shard in shards[1:]:
             shard.share_trained(shards[0])
         return index
-
-    def _check_encoders(self) -> None:
-        first = self.shards[0]
-        for number, shard in enumerate(self.shards):
-            if (shard.encoder, shard.dimension) != (first.encoder, first.dimension):
-                raise IndexFormatError(
-                    f"shard 0 was made by {first.encoder}, shard {number} by {shard.encoder}: run propcite reindex"
-                )
 
     @property
     def encoder(self) -> str:
@@ -235,6 +227,22 @@ class ShardedIndex:
 
     def _places(self, folder: Path) -> Iterator[tuple[TokenIndex, Path]]:
         return zip(self.shards, self.layout.folders(folder), strict=True)
+
+
+def check_shards(shards: Sequence[MadeBy]) -> None:
+    """Raise IndexFormatError if two shards are of different encoders, or one is a copy of another."""
+    numbers: dict[str, int] = {}
+    for number, shard in enumerate(shards):
+        if (shard.encoder, shard.dimension) != (shards[0].encoder, shards[0].dimension):
+            raise IndexFormatError(
+                f"shard 0 was made by {shards[0].encoder}, shard {number} by {shard.encoder}: run propcite reindex"
+            )
+        for name in shard.segments:
+            if (first := numbers.setdefault(name, number)) != number:
+                raise IndexFormatError(
+                    f"shards {first} and {number} hold the same passages: bring back the folder of the one that was "
+                    "overwritten, or run propcite reindex"
+                )
 
 
 def joined_stats(parts: Sequence[IndexStats], regime: str) -> IndexStats:

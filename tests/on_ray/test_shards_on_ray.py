@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import threading
 import time
@@ -173,6 +174,25 @@ def test_an_index_of_another_encoder_is_refused(folder: Path, cluster: Any) -> N
         ClusterIndex(folder, layout_of(folder), "another", address=cluster.address)
 
 
+def test_a_shard_of_another_encoder_and_one_that_is_there_twice_are_refused(
+    tmp_path: Path, samples: Samples, cluster: Any
+) -> None:
+    whole = TokenIndex(samples.dimension, "made-up")
+    samples.add(whole, samples.vectors(20))
+    whole.save(tmp_path)
+    reshard(tmp_path, 2)
+    first, second = (place.resolve() for place in layout_of(tmp_path).folders(tmp_path))
+    for replace, line in (
+        (lambda: TokenIndex(samples.dimension, "another").save(second), "shard 0 was made by made-up, shard 1 by anot"),
+        (lambda: shutil.copytree(first, second), "shards 0 and 1 hold the same passages: bring back the folder"),
+    ):
+        shutil.rmtree(second)
+        replace()
+        with pytest.raises(IndexFormatError, match=line):
+            ClusterIndex(tmp_path, layout_of(tmp_path), address=cluster.address)
+        hosts.stop_hosts([first, second])
+
+
 def test_a_host_forgets_abandoned_searches(folder: Path, samples: Samples, monkeypatch: pytest.MonkeyPatch) -> None:
     shard = layout_of(folder).folders(folder)[0]
     host = hosts.ShardHost(hosts.HostedShard(0, str(shard), str(folder), "", {"regime": "tokens"}))
@@ -249,8 +269,7 @@ def test_a_query_has_the_passages_of_the_documents_that_are_there(
     list(parts.ingester(harbour).ingest([Upload("new.txt", b"The gate number 7 weighs nothing.")]))
     assert seen == [False, True]
     assert before.ids() == ids  # its versions are still open
-    for _, process, _ in Shards(workspace).hosts(parts.encoder):
-        os.kill(process, signal.SIGKILL)
+    os.kill(Shards(workspace).hosts(parts.encoder)[0][1], signal.SIGKILL)  # it opens what is there now
     assert before.ids() == set(parts.library.passage_ids(harbour)) > ids
     assert "nothing" in str(hits(parts))
 
