@@ -93,8 +93,6 @@ def test_a_kill_leaves_the_former_documents_and_passages_or_the_new_ones(parts: 
         assert prepared(parts)
         kill("promoting", 3)  # it has finished what the second one left
         assert found(parts) == texts(0, 2, 3, timetable=3)
-        kill("prepared", 4)
-        assert found(parts) == texts(0, 2, 3, timetable=3)
     ingester = parts.ingester(harbour(parts))
     ingester.load_encoder = no_encoder
     assert {outcome.state for outcome in ingester.ingest(uploads(3))} == {"unchanged"}
