@@ -242,7 +242,7 @@ class Parts:
         workspace = self.workspace(collection)
         contents = {info.sha256 for info in self.library.documents(collection)}
         contents |= {info.sha256 for info in self.library.versions(collection)}
-        with workspace.write_lock():
+        with workspace.exclusive():
             self.library.remove_collection(collection)
         workspace.remove()
         self.originals.remove_unused(contents)

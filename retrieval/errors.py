@@ -4,6 +4,7 @@ PropCiteError
 ├── RetrievalError          an encoder or a search could not run
 │   ├── EncoderError        a model is missing, damaged or does not fit
 │   ├── IndexFormatError    an index is damaged, foreign or made by another encoder
+│   │   └── OtherVersionError  an index has another version than the named one
 │   └── StorageError        an object store does not answer, refuses access or was changed meanwhile
 ├── propcite.attribution.errors.AttributionError
 │   ├── EndpointError       a language model's server is unreachable or refuses access
@@ -26,6 +27,10 @@ class EncoderError(RetrievalError):
 
 class IndexFormatError(RetrievalError):
     """An index is damaged, foreign or made by another encoder."""
+
+
+class OtherVersionError(IndexFormatError):
+    """An index has another version than the named one: a writer has replaced it since it was named."""
 
 
 class StorageError(RetrievalError):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated
 
@@ -37,9 +38,14 @@ def start(
     if address:
         note(f"this machine is in the cluster at {started.cluster}  ·  propcite cluster show lists its machines")
     else:
+        from propcite.retrieval.sharding.tokens import MODE, token_file
+
+        token = f"asks for the token in {token_file()}: copy that file to each other machine"
+        if os.environ.get(MODE) != "token":
+            token = f"asks for no token ({MODE}={os.environ.get(MODE)}), and who reaches it runs code on its machines"
         note(
             f"the cluster is at {started.cluster}  ·  on each other machine: propcite cluster start --address "
-            f"{started.cluster}  ·  Ray has no accounts: keep its ports in a network of their own"
+            f"{started.cluster}  ·  it {token}  ·  keep Ray's ports in a network of their own: nothing is encrypted"
         )
 
 

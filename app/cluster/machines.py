@@ -29,6 +29,7 @@ from propcite.app.errors import AppError
 from propcite.app.parts import Parts
 from propcite.app.server.connections import listen
 from propcite.retrieval.extras import install_command
+from propcite.retrieval.sharding.tokens import begin_with_token, use_token
 
 PORT = 6379
 START_S, STOP_S, PAUSE_S = 120.0, 45.0, 0.2
@@ -61,6 +62,7 @@ def start(parts: Parts, *, address: str = "", port: int = PORT, host: str = "", 
         where = ["--address", address]
     else:
         listen(host or "0.0.0.0", port).close()  # so that a port in use is reported before Ray starts
+        begin_with_token()
         where = ["--head", "--port", str(port), "--include-dashboard", "false", "--disable-usage-stats"]
     check_clock(parts)
     own = member_of(parts, first=not address)
@@ -115,6 +117,7 @@ def _check_member(parts: Parts, address: str) -> None:
             f"no cluster answers at {address!r} ({error}): give the address that propcite cluster start printed on "
             "the first machine"
         ) from error
+    use_token(address)
     try:
         facts = _client(address).internal_kv_get(*FACTS)
     except Exception as error:  # whatever listens there speaks another language

@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from itertools import chain, islice
 
 from propcite.app.ingest.outcomes import Outcome
 from propcite.app.ingest.reader_pool import ParsedDocument
 from propcite.app.ingest.registry import StoredDocument
+from propcite.retrieval.text import Passage
 
 GROUP_PASSAGES = 64  # passages of several documents that are encoded and stored at once
 MAX_WAIT_S = 5.0  # a parsed document waits no longer than this for others of its group
+
+
+def batches(passages: Iterable[Passage], size: int) -> Iterator[list[Passage]]:
+    remaining = iter(passages)
+    while batch := list(islice(remaining, size)):
+        yield batch
 
 
 @dataclass(slots=True)
@@ -35,6 +44,10 @@ class Group:
         self.outcomes.append(outcome)
         self.documents += [document] if document else []
         self.replaced += [replaced] if replaced else []
+
+    def passages(self) -> Iterator[Passage]:
+        """Return the passages of all documents."""
+        return chain.from_iterable(document.passages for document in self.documents)
 
     def has(self, location: str) -> bool:
         return any(document.location == location for document in self.documents)

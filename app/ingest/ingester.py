@@ -14,12 +14,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from propcite.app.errors import ReadError
-from propcite.app.ingest.group import Group
+from propcite.app.ingest.group import Group, batches
 from propcite.app.ingest.outcomes import Outcome, Progress
 from propcite.app.ingest.passage_spool import PassageSpool
 from propcite.app.ingest.reader_pool import ParsedDocument, RawDocument, ReaderLimits, ReaderPool
 from propcite.app.ingest.registry import Registry
 from propcite.app.ingest.sources import File, Source, file_of, unpack_archives, without
+from propcite.app.ingest.unfinished_document import UnfinishedDocument
 from propcite.app.library.store import CollectionInfo, Library
 from propcite.app.library.workspace import BATCH, Workspace
 from propcite.app.processes import Step
@@ -30,6 +31,8 @@ from propcite.retrieval.timing import Timer
 
 if TYPE_CHECKING:
     from propcite.app.library.originals import Originals
+    from propcite.retrieval.sharding.folder import OpenIndex
+    from propcite.retrieval.text import Passage
 
 READ_AHEAD = 3  # sources per reader that are parsed before their turn
 READ_AHEAD_BYTES = 2**28  # of such sources together
@@ -204,32 +207,33 @@ class Ingester:
         return replace(outcome, fidelity=Fidelity.of(item.document.metadata))
 
     def _store(self, group: Group) -> Iterator[Outcome]:
-        """Store a group's documents in a fixed order, so that a crash at any moment loses and doubles nothing.
-
-        Vectors are encoded and staged, the library takes the documents, then the index names the vectors.  The next
-        ingest repairs an index that lacks this last step.
-        """
-        if large := [document for document in group.documents if isinstance(document.passages, PassageSpool)]:
-            self._write_large(large, group)
-        elif group.documents:
+        """Store a group's documents, whose rows and vectors count at once, so that a crash leaves both or neither."""
+        if group.documents:
             self._write(group)
         yield from group.outcomes
 
-    def _write_large(self, large: Sequence[ParsedDocument], group: Group) -> None:
-        """Store the documents, then encode their passages batch by batch.
+    def _encode_large(self, index: OpenIndex, encoder: Encoder, group: Group) -> UnfinishedDocument:
+        """Encode passages batch by batch; after an interrupt the next ingest encodes the rest."""
+        unfinished = UnfinishedDocument(self.workspace.folder, index, group.passages())
+        known, done, total = unfinished.resume(), 0, sum(len(document.passages) for document in group.documents)
+        for batch in batches(group.passages(), BATCH):
+            self._encode(index, encoder, (passage for passage in batch if passage.id not in known))
+            unfinished.stage()
+            done += len(batch)
+            self.workspace.progress("encoding", done / total)
+        return unfinished
 
-        Each batch is safe once it is encoded, and after an interrupt the next ingest encodes the rest.
-        """
-        self._check_lock()
-        with self.timer("database"):
-            for parsed in group.documents:
+    def _encode(self, index: OpenIndex, encoder: Encoder, passages: Iterable[Passage]) -> None:
+        for batch in batches(passages, BATCH):
+            with self.timer("encode", inside="index"):
+                vectors = encoder.encode_passages(batch)
+            index.add(batch, vectors)
+            index.stage(self.workspace.folder)
+
+    def _put_all(self, documents: Sequence[ParsedDocument]) -> None:
+        with self.timer("database", inside="index"):
+            for parsed in documents:
                 self._put(parsed)
-        for parsed in large:
-            assert isinstance(parsed.passages, PassageSpool)
-            parsed.passages.remove()
-        with self.timer("index"):
-            self.workspace.sync(self.load_encoder())
-        self._forget_originals([old.sha256 for old in group.replaced])
 
     def _put(self, parsed: ParsedDocument) -> None:
         self.library.put_document(
@@ -243,22 +247,20 @@ class Ingester:
 
     def _write(self, group: Group) -> None:
         encoder = self.load_encoder()
-        passages = [passage for document in group.documents for passage in document.passages]
+        spools = [one.passages for one in group.documents if isinstance(one.passages, PassageSpool)]
         replaced = [i for old in group.replaced for i in self.library.passage_ids(self.collection, old.id)]
-        with self.timer("index"), self.workspace.edit(encoder) as index:
-            for first in range(0, len(passages), BATCH):
-                batch = passages[first : first + BATCH]
-                with self.timer("encode", inside="index"):
-                    vectors = encoder.encode_passages(batch)
-                index.add(batch, vectors)
-                index.stage(self.workspace.folder)
-            self._check_lock()
-            if replaced:  # until the library has the new version readers find the old one, and from then on the new one
-                index.save(self.workspace.folder)
-            with self.timer("database", inside="index"):
-                for parsed in group.documents:
-                    self._put(parsed)
+        with self.timer("index"):
+            index = self.workspace.to_change(encoder)
+            unfinished = self._encode_large(index, encoder, group) if spools else None
+            if not unfinished:
+                self._encode(index, encoder, group.passages())
             index.delete(replaced)
+            self._check_lock()
+            self.workspace.commit(index, lambda: self._put_all(group.documents))
+        if unfinished:
+            unfinished.remove()
+        for spool in spools:
+            spool.remove()
         self._forget_originals([old.sha256 for old in group.replaced])
 
     def _forget_originals(self, contents: Sequence[str]) -> None:
@@ -269,12 +271,11 @@ class Ingester:
     # Removing
 
     def remove(self, document_id: str) -> None:
-        """Remove a document from the library first, so that no search returns it from that moment on."""
+        """Remove a document from the library and its passages from the index at once."""
         with self.workspace.write_lock():
             ids = self.library.passage_ids(self.collection, document_id)
             contents = [content.sha256 for content in self.library.source_files([document_id]).values()]
-            self.library.remove_document(document_id)
-            self.workspace.delete_passages(ids)
+            self.workspace.delete_passages(ids, lambda: self.library.remove_document(document_id))
             self._forget_originals(contents)
 
     def prune(self, folders: Sequence[Path]) -> Iterator[Outcome]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from threading import Lock
@@ -11,7 +11,7 @@ from weakref import WeakKeyDictionary
 
 from propcite.retrieval.index import IndexOptions
 from propcite.retrieval.sharding.folder import OpenIndex, open_index
-from propcite.retrieval.sharding.layout import Layout
+from propcite.retrieval.sharding.layout import Layout, Versions
 
 if TYPE_CHECKING:
     from propcite.retrieval.sharding.cluster import ClusterIndex
@@ -33,13 +33,18 @@ _SHARING = Lock()
 
 
 def open_sharing(
-    folder: Path, encoder: str = "", *, tolerant: bool = False, **options: Unpack[IndexOptions]
+    folder: Path,
+    encoder: str = "",
+    *,
+    tolerant: bool = False,
+    at: Versions | None = None,
+    **options: Unpack[IndexOptions],
 ) -> OpenIndex:
     """Open the index in a folder; segments that this process has open already are shared."""
     with _SHARING:
         kept = [index for index, place in _OPEN.items() if place == folder]
     earlier = kept[-1] if kept and not tolerant else None
-    return open_index(folder, encoder, tolerant=tolerant, earlier=earlier, **options)
+    return open_index(folder, encoder, tolerant=tolerant, earlier=earlier, at=at, **options)
 
 
 def share(index: OpenIndex, folder: Path) -> None:
@@ -49,16 +54,22 @@ def share(index: OpenIndex, folder: Path) -> None:
 
 
 def open_in_cluster(
-    folder: Path, layout: Layout, encoder: str, cluster: ClusterUse, storage: str, **options: Unpack[IndexOptions]
+    folder: Path,
+    layout: Layout,
+    encoder: str,
+    cluster: ClusterUse,
+    storage: str,
+    versions: Callable[[], Versions | None],
+    **options: Unpack[IndexOptions],
 ) -> ClusterIndex:
-    """Open an index in shards in the processes of a cluster, for one request."""
+    """Open an index in shards in the processes of a cluster, for one request; `versions` names those that count."""
     from propcite.retrieval.sharding.cluster import ClusterIndex
 
     key = (folder, layout, encoder, cluster, storage)
     with _SHARING:
         if key not in _CLUSTERED:
             _CLUSTERED[key] = ClusterIndex(folder, layout, encoder, storage=storage, **asdict(cluster), **options)
-        return _CLUSTERED[key].view()
+        return _CLUSTERED[key].view(versions)
 
 
 def stop_hosts(cluster: ClusterUse, folder: Path, shards: Sequence[Path]) -> int:

@@ -7,25 +7,27 @@ import shutil
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager, suppress
 from copy import copy
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Unpack
 
 from filelock import FileLock, Timeout
 
 from propcite.app.errors import InUseError, StoreError
+from propcite.app.library.index_versions import IndexVersions
 from propcite.app.library.open_indexes import ClusterUse, open_in_cluster, open_sharing, share, stop_hosts
 from propcite.app.library.store import CollectionInfo, Library
 from propcite.app.library.store.changes import PassageSet
 from propcite.app.library.writer_lock import database_lock
 from propcite.retrieval.encoding.encoder import Encoder
-from propcite.retrieval.errors import IndexFormatError
+from propcite.retrieval.errors import IndexFormatError, OtherVersionError
 from propcite.retrieval.index import Index, IndexOptions, IndexStats, ignore_progress
 from propcite.retrieval.index.manifest import MANIFEST_FILE
 from propcite.retrieval.index.token_index import TokenIndex
 from propcite.retrieval.remote.objects import ObjectStore
 from propcite.retrieval.remote.published_index import PublishedIndex
 from propcite.retrieval.sharding.folder import OpenIndex, replace_folder
-from propcite.retrieval.sharding.layout import LAYOUT_FILE, Layout, Version, index_version, read_layout
+from propcite.retrieval.sharding.layout import LAYOUT_FILE, Layout, Version, Versions, index_version, read_layout
 
 if TYPE_CHECKING:
     from propcite.retrieval.index.integrity import Fault
@@ -57,75 +59,64 @@ class Workspace:
         if storage:  # collections of another database may have the same numbers
             name = f"indexes/{collection.id}-{collection.created_at:%Y%m%d%H%M%S%f}"
             self.published = PublishedIndex(ObjectStore(storage).below(name), self.folder)
-        self._opened: tuple[Version, OpenIndex] | None = None
+        self.versions = IndexVersions(library, collection, self.folder, self.published, self.progress)
+        self._opened: tuple[Version | Versions, OpenIndex] | None = None
 
     def index(self, encoder: Encoder) -> Index:
-        """Return the index as it is on disk, for searching; what another process changed is read, and nothing else.
+        """Return the index that belongs to the documents as they are, for searching; only what has changed is read.
 
         With a cluster, an index in shards is searched in the processes there.
         """
+        return self.versions.open(partial(self._index_at, encoder))
+
+    def _index_at(self, encoder: Encoder, versions: Versions | None) -> Index:
         if self.cluster:
-            self._fetch(shards=())
+            self.versions.fetch(versions, (), soon=True)
             if layout := read_layout(self.folder):
                 return self.in_cluster(layout, encoder)
-        self._fetch()
-        return self._here(encoder)
-
-    def _fetch(self, shards: Collection[str] | None = None) -> None:
-        """Bring what the storage has since, at most once a second; without a storage nothing is done."""
-        if self.published:
-            self.published.fetch(shards, soon=True, progress=self.progress)
+        self.versions.fetch(versions, soon=True)
+        return self._here(encoder, versions)
 
     def in_cluster(self, layout: Layout, encoder: Encoder) -> ClusterIndex:
         """Return the index as the processes of the cluster have it open."""
         assert self.cluster
         storage = self.published.objects.address if self.published else ""
-        return open_in_cluster(self.folder, layout, encoder.name, self.cluster, storage, **self.options)
+        name, now = encoder.name, self.versions.now
+        return open_in_cluster(self.folder, layout, name, self.cluster, storage, now, **self.options)
 
-    def _here(self, encoder: Encoder) -> OpenIndex:
-        """Return the index as it is on disk, open in this process."""
-        version = self._version()
+    def _here(self, encoder: Encoder, versions: Versions | None = None) -> OpenIndex:
+        """Return the index in these versions, by default as it is on disk, open in this process."""
+        version = versions or self._version()
         if version is None:
             return TokenIndex(encoder.dimension, encoder.name, **self.options)
         if self._opened is None or self._opened[0] != version:
-            self._keep(version, self._load(encoder.name))
+            self._keep(version, self._load(encoder.name, at=versions))
         assert self._opened
         return self._opened[1]
 
-    def _keep(self, version: Version | None, index: OpenIndex) -> None:
+    def _keep(self, version: Version | Versions | None, index: OpenIndex) -> None:
         """Keep an index that does not change any more, for readers, and to share its segments with those to come."""
         self._opened = (version, index) if version else None
         share(index, self.folder)
 
-    def _load(self, encoder: str = "", *, tolerant: bool = False) -> OpenIndex:
+    def _load(self, encoder: str = "", *, tolerant: bool = False, at: Versions | None = None) -> OpenIndex:
         """Load the index; an error that names a command names the collection with it."""
         try:
-            return open_sharing(self.folder, encoder, tolerant=tolerant, **self.options)
+            return open_sharing(self.folder, encoder, tolerant=tolerant, at=at, **self.options)
+        except OtherVersionError:
+            raise
         except IndexFormatError as error:
             command = str(error).rpartition(" run ")[2].startswith("propcite")
             option = f" --collection {shlex.quote(self.collection.name)}" if command else ""
             raise IndexFormatError(f"{error}{option}") from error
 
-    @contextmanager
-    def edit(self, encoder: Encoder) -> Iterator[OpenIndex]:
-        """Give the index to change: saved when the block ends, discarded when it fails."""
-        index = self._to_change(encoder)
-        yield index
-        self._save(index)
-        self._keep(self._version(), index)
-
-    def _save(self, index: OpenIndex) -> None:
-        index.save(self.folder)
-        self._publish()
-
-    def _publish(self) -> None:
-        """Put the index into the storage as it is on disk now."""
-        if self.published:
-            self.published.publish(self.progress)
-
-    def _to_change(self, encoder: Encoder) -> OpenIndex:
+    def to_change(self, encoder: Encoder) -> OpenIndex:
         """Return an index that no reader has."""
         return self._load(encoder.name) if self._version() else self._here(encoder)
+
+    def commit(self, index: OpenIndex, change_rows: Callable[[], object]) -> None:
+        """Let the changes of an index and those of rows count at once, or neither."""
+        self._keep(self.versions.commit(index, change_rows), index)
 
     def stats(self) -> IndexStats | None:
         """Return the size of the index; None if nothing was ever added."""
@@ -133,8 +124,13 @@ class Workspace:
 
     def load(self) -> OpenIndex | None:
         """Return the index in this process; None if nothing was ever added."""
-        self._fetch()
+        self.fetch()
         return self._load() if self.exists() else None
+
+    def fetch(self) -> None:
+        """Bring what belongs to the documents from the storage; without a storage nothing is done."""
+        if self.published:
+            self.versions.fetch(self.versions.now(), soon=True)
 
     def exists(self) -> bool:
         """Return whether anything was ever added."""
@@ -145,22 +141,26 @@ class Workspace:
 
     @contextmanager
     def write_lock(self) -> Iterator[Callable[[], None]]:
-        """Hold the right to change this collection; raise InUseError while another process has it.
+        """Hold the right to change this collection's documents; raise InUseError while another process has it.
 
         Gives a function that raises UnreachableError once the right is lost, because the database went away.
         """
+        with self.exclusive() as check:
+            self.versions.begin()
+            yield check
+            check()  # what is no longer ours is not published
+            self.versions.note()
+
+    @contextmanager
+    def exclusive(self) -> Iterator[Callable[[], None]]:
+        """Keep other writers out, as `write_lock` does, of a collection that is removed or replaced as a whole."""
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
             lock = FileLock(self.folder / "writer.lock", timeout=0)
             with lock, database_lock(self.library, self.collection.id) as check:
                 if check is None:
                     raise Timeout(lock.lock_file)
-                if self.published:
-                    self.published.fetch(progress=self.progress)
                 yield check
-                if self.published:
-                    check()  # what is no longer ours is not published
-                    self._publish()
         except Timeout as error:
             raise InUseError(
                 f"another process is changing {self.collection.name!r}: try again when it is done"
@@ -181,19 +181,19 @@ class Workspace:
 
         `advance` gets the title of each passage that is encoded, in place of `progress`.
         """
-        index = self._to_change(encoder)
+        index = self.to_change(encoder)
         expected = self.library.passage_ids(self.collection)
         indexed = index.ids()
         surplus = indexed - set(expected)
         missing = [i for i in expected if i not in indexed]
         if surplus:
             index.delete(surplus)
-            self._save(index)
+            index.save(self.folder)
         for first in range(0, len(missing), BATCH):
             by_id = self.library.passages(missing[first : first + BATCH])
             passages = [by_id[i] for i in missing[first : first + BATCH]]
             index.add(passages, encoder.encode_passages(passages))
-            self._save(index)
+            index.save(self.folder)
             if advance is None:
                 self.progress("encoding", (first + len(passages)) / len(missing))
             else:
@@ -205,13 +205,14 @@ class Workspace:
             self.library.forget_passage_set(self.collection)
         return len(surplus) + len(missing)
 
-    def delete_passages(self, ids: Collection[str]) -> None:
-        """Delete passages from the index, which needs no encoder."""
+    def delete_passages(self, ids: Collection[str], change_rows: Callable[[], object]) -> None:
+        """Delete passages from the index, which needs no encoder, and their rows at once."""
         if self._version():
             index = self._load()
             index.delete(ids)
-            self._save(index)
-            self._keep(self._version(), index)
+            self.commit(index, change_rows)
+        else:
+            change_rows()
 
     def rebuild(self, encoder: Encoder, advance: Callable[[str], None] | None = None) -> int:
         """Build the index again from the library's passages; return their number.
@@ -222,7 +223,7 @@ class Workspace:
 
         with self.write_lock():
             beside = copy(self)
-            beside.folder, beside._opened, beside.published = self.folder / REBUILDING, None, None
+            beside.folder, beside._opened = self.folder / REBUILDING, None
             shutil.rmtree(beside.folder, ignore_errors=True)
             try:
                 count = beside.sync(encoder, advance)

@@ -46,7 +46,7 @@ def pull(parts: Parts, progress: ProgressReport = ignore_progress) -> tuple[int,
     """Bring all indexes and all kept files to this disk; return how many of each are here now."""
     indexes = 0
     for _, workspace in _workspaces(parts, progress):
-        _published(workspace).fetch(progress=progress)
+        workspace.fetch()
         indexes += workspace.exists()
     digests = sorted(parts.originals.digests())
     here = 0

@@ -17,7 +17,7 @@ from propcite.retrieval.index.live_segment import (
     postings_path,
     segment_path,
 )
-from propcite.retrieval.index.manifest import MANIFEST_FILE, Manifest, read_manifest
+from propcite.retrieval.index.manifest import MANIFEST_FILE, Manifest, prepared_names, read_manifest
 
 TRIES = 20  # one try takes a moment, and a writer replaces files only now and then
 PATTERNS = ("segment-*", "centroids-*", "faiss-*")
@@ -40,10 +40,11 @@ def referenced_files(folder: Path, manifest: Manifest) -> Iterator[Path]:
 
 def unreferenced_files(folder: Path) -> list[Path]:
     """Return index files that the manifest does not name: a stopped writer left them, or a running one needs them."""
-    manifest = read_manifest(folder) if (folder / MANIFEST_FILE).exists() else None
-    referenced = set(referenced_files(folder, manifest)) if manifest else set()
+    manifests = [read_manifest(folder)] if (folder / MANIFEST_FILE).exists() else []
+    manifests += [read_manifest(folder, name) for name in prepared_names(folder)]
+    referenced = {path for manifest in manifests for path in referenced_files(folder, manifest)}
     files = [path for pattern in PATTERNS for path in folder.glob(pattern) if path not in referenced]
-    return sorted(files + list(folder.glob(f"{MANIFEST_FILE}.new")))
+    return sorted([*files, *folder.glob("manifest*.json.new")])
 
 
 def replace_index(new: Path, folder: Path) -> None:
@@ -66,18 +67,17 @@ def replace_index(new: Path, folder: Path) -> None:
         path.unlink(missing_ok=True)
 
 
-def snapshot(folder: Path, target: Path) -> bool:
-    """Copy the current version to another folder; return whether there is one."""
+def snapshot(folder: Path, target: Path, name: str = "") -> bool:
+    """Copy the current version, or the one of this name, to another folder; return whether there is one."""
     for _ in range(TRIES):
         shutil.rmtree(target, ignore_errors=True)
-        try:
-            content = (folder / MANIFEST_FILE).read_bytes()
-        except FileNotFoundError:
+        if not name and not (folder / MANIFEST_FILE).exists():
             return False
+        manifest = read_manifest(folder, name)
         target.mkdir(parents=True)
-        (target / MANIFEST_FILE).write_bytes(content)
+        manifest.write(target)
         try:
-            _copy_files(folder, target, read_manifest(target))
+            _copy_files(folder, target, manifest)
             return True
         except FileNotFoundError:  # replaced since the manifest was read
             continue

@@ -16,7 +16,7 @@ from propcite.retrieval.index.codec import Codec
 from propcite.retrieval.index.contents import Contents
 from propcite.retrieval.index.derived_files import DerivedFiles
 from propcite.retrieval.index.live_segment import LiveSegment, read_live_segment, segment_path
-from propcite.retrieval.index.manifest import MANIFEST_FILE, Manifest, SegmentEntry, read_manifest
+from propcite.retrieval.index.manifest import MANIFEST_FILE, Manifest, SegmentEntry, promote, read_manifest
 from propcite.retrieval.index.merge import MergeInput, merge_segments
 from propcite.retrieval.index.segment import read_segment, write_segment
 
@@ -32,14 +32,16 @@ class Storage:
         self._codec, self._contents, self._derived, self._progress = codec, contents, derived, progress
         self._generation = 0
         self._committed: list[str] = []  # names of the segments in the manifest
+        self._prepared: Manifest | None = None
+        self.version = ""  # the name of the manifest
 
     def read(self, folder: Path, manifest: Manifest, tolerant: bool, earlier: Storage | None = None) -> None:
         """Read a manifest's version; what an `earlier` one has open is shared, so that only what is new is read.
 
         `tolerant` leaves out damaged segments, but not those that a writer has replaced since the manifest was read.
         """
-        self.folder, self._generation = folder, manifest.generation
-        self._committed = [entry.name for entry in manifest.segments]
+        self.folder = folder
+        self._note(manifest)
         if earlier:
             self._derived.share(earlier._derived, manifest)
         known = {live.name: live for live in earlier._contents.segments} if earlier else {}
@@ -99,9 +101,43 @@ class Storage:
                 live.name = name
         self._derived.build(self._contents.segments, folder)
 
+    @property
+    def staged(self) -> list[str]:
+        """Return the names of the segments that are on disk and in no manifest."""
+        return [live.name for live in self._contents.segments if live.name and live.name not in self._committed]
+
+    def attach_staged(self, folder: Path, names: Sequence[str]) -> None:
+        """Add such segments, all or none."""
+        dimension = self._codec.dimension
+        segments = [LiveSegment(read_segment(segment_path(folder, name), dimension), name) for name in names]
+        for live in segments:
+            self._contents.attach(live)
+
     def commit(self, folder: Path, encoder: str) -> None:
         """Write a manifest that names all staged files."""
-        manifest = Manifest(
+        manifest = self._manifest(folder, encoder)
+        manifest.write(folder)
+        self._note(manifest)
+
+    def prepare(self, folder: Path, encoder: str) -> str:
+        """Write such a manifest beside the one that counts, and return its name."""
+        self._prepared = self._manifest(folder, encoder)
+        self._prepared.prepare(folder)
+        return self._prepared.name
+
+    def promote(self, folder: Path) -> None:
+        """Make the prepared manifest count, if there is one."""
+        if self._prepared:
+            promote(folder, self._prepared.name)
+            self._note(self._prepared)
+            self._prepared = None
+
+    def _note(self, manifest: Manifest) -> None:
+        self._generation, self.version = manifest.generation, manifest.name
+        self._committed = [entry.name for entry in manifest.segments]
+
+    def _manifest(self, folder: Path, encoder: str) -> Manifest:
+        return Manifest(
             encoder,
             self._codec.dimension,
             tuple(live.write_deleted(folder) for live in self._contents.segments),
@@ -109,9 +145,6 @@ class Storage:
             self._derived.centroids.name if self._derived.centroids else "",
             self._derived.faiss,
         )
-        manifest.write(folder)
-        self._generation = manifest.generation
-        self._committed = [entry.name for entry in manifest.segments]
 
     @property
     def changed(self) -> bool:

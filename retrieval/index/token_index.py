@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Unpack
 
@@ -47,6 +48,15 @@ from propcite.retrieval.text import Granularity, Passage
 from propcite.retrieval.timing import Timer
 
 BITS = 8
+
+
+@dataclass(frozen=True, slots=True)
+class MadeBy:
+    """The encoder of an index with the dimension of its vectors, and the names of the segments, each made once."""
+
+    encoder: str
+    dimension: int
+    segments: tuple[str, ...]
 
 
 class TokenIndex:
@@ -87,15 +97,16 @@ class TokenIndex:
         *,
         tolerant: bool = False,
         earlier: TokenIndex | None = None,
+        at: str = "",
         **options: Unpack[IndexOptions],
     ) -> TokenIndex:
-        """Open the index in a folder.
+        """Open the index in a folder; `at` is the name of its version, by default the one that counts.
 
         Fails if it was made by another encoder than `encoder`, unless that is empty.  `tolerant` leaves out damaged
         segments.  `earlier` is an index that was opened or saved there, unchanged since: what both have is shared, and
         only new segments and deletions are read.  The option `bits` applies to passages that are added.
         """
-        manifest = read_manifest(folder)
+        manifest = read_manifest(folder, at)
         if encoder and manifest.encoder != encoder:
             raise IndexFormatError(
                 f"the index was made by {manifest.encoder}, the encoder is {encoder}:"
@@ -105,10 +116,10 @@ class TokenIndex:
         try:
             index._storage.read(folder, manifest, tolerant, earlier._storage if earlier else None)
         except IndexFormatError:
-            if read_manifest(folder) == manifest:
+            if read_manifest(folder, at) == manifest:
                 raise
             # A writer has replaced the segments since the manifest was read.
-            return cls.load(folder, encoder, tolerant=tolerant, earlier=earlier, **options)
+            return cls.load(folder, encoder, tolerant=tolerant, earlier=earlier, at=at, **options)
         return index
 
     # Contents
@@ -236,6 +247,10 @@ class TokenIndex:
         return ()
 
     @property
+    def made_by(self) -> MadeBy:
+        return MadeBy(self.encoder, self.dimension, tuple(live.name for live in self._contents.segments if live.name))
+
+    @property
     def sizes(self) -> Sums:
         """Return what decides the regime of a search."""
         return self._plan(self.regime).sizes
@@ -261,6 +276,35 @@ class TokenIndex:
         self._storage.compact(folder)
         self._storage.stage(folder)
         self._storage.commit(folder, self.encoder)  # so that additions are safe before the long work begins
+
+    def prepare(self, folder: Path) -> dict[str, str]:
+        """Write all changes beside what readers see; return the name of the new version by shard (`Versions`).
+
+        Readers that know the name open it, all others once `promote` makes it count.
+        """
+        with self.writing(folder):
+            return {"": self.write_prepared(folder)}
+
+    def write_prepared(self, folder: Path) -> str:
+        """Do so in a folder that is locked."""
+        self._storage.compact(folder)
+        self._storage.stage(folder)
+        return self._storage.prepare(folder, self.encoder)
+
+    def promote(self, folder: Path) -> None:
+        """Make the prepared version count, then train what searches lack."""
+        with self.writing(folder):
+            self._storage.promote(folder)
+            self.train_together([self], [folder])
+
+    def promote_prepared(self, folder: Path) -> None:
+        """Make it count in a folder that is locked."""
+        self._storage.promote(folder)
+
+    @property
+    def version_on_disk(self) -> str:
+        """Return the name of the version that was read or written last; empty if there is none."""
+        return self._storage.version
 
     @property
     def changed(self) -> bool:
@@ -305,6 +349,14 @@ class TokenIndex:
         """Write additions to disk to free their memory; readers do not see them before `save`."""
         self._storage.move_to(folder)
         self._storage.stage(folder)
+
+    def staged(self) -> dict[str, list[str]]:
+        """Return the names of the segments that are staged and in no version yet, by shard (`Versions`)."""
+        return {"": self._storage.staged}
+
+    def attach_staged(self, folder: Path, names: Mapping[str, Sequence[str]]) -> None:
+        """Add segments that an index of the same version has staged; IndexFormatError if one of them is gone."""
+        self._storage.attach_staged(folder, names[""])
 
     def compact(self, folder: Path) -> None:
         """Merge all segments into one without deleted passages, and save."""

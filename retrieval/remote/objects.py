@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import tempfile
 from collections.abc import Iterable, Iterator
@@ -73,7 +74,12 @@ class ObjectStore:
         os.close(handle)
         try:
             with self._reported(f"did not give {name}"):
-                fs.get_file(path, beside)
+                try:
+                    fs.get_file(path, beside)
+                except OSError as error:
+                    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+                        raise StorageError(no_space(target.parent, error)) from error
+                    raise
             os.replace(beside, target)
         finally:
             with suppress(OSError):
@@ -131,6 +137,10 @@ class ObjectStore:
     def _line(self, what: str, error: Exception) -> str:
         reason = " ".join(str(error).split())[:200] or type(error).__name__
         return f"the storage {self.address} {what} ({reason}): check the setting storage, its keys and the network"
+
+
+def no_space(folder: Path, error: OSError) -> str:
+    return f"cannot write {folder} ({error.strerror or error}): free space on this machine, what was there is whole"
 
 
 def _create_file(path: Path, content: bytes) -> None:

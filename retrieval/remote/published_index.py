@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import logging
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from functools import partial
@@ -24,7 +24,7 @@ from propcite.retrieval.index.container import replace_durably
 from propcite.retrieval.index.live_segment import DELETED_DTYPE, deleted_path
 from propcite.retrieval.index.manifest import MANIFEST_FILE, read_manifest
 from propcite.retrieval.index.snapshot import referenced_files
-from propcite.retrieval.remote.objects import MissingObjectError, ObjectStore
+from propcite.retrieval.remote.objects import MissingObjectError, ObjectStore, no_space
 from propcite.retrieval.remote.versions import IndexVersion, Part, number_of, version_object
 from propcite.retrieval.sharding.folder import remove_leftovers
 from propcite.retrieval.sharding.layout import LAYOUT_FILE, Layout, index_version, read_layout, shard_folders
@@ -56,34 +56,42 @@ class PublishedIndex:
         places: Collection[str] | None = None,
         *,
         soon: bool = False,
+        number: int = 0,
         progress: ProgressReport = ignore_progress,
     ) -> None:
         """Bring the latest version to the folder, if it has another one; of a divided index these shards, or all.
 
-        `soon` looks at most once a second, and where the storage does not answer, what is here goes on serving.
+        With a `number` it is that version, unless the folder has it or a later one.  `soon` looks for the latest at
+        most once a second, and where the storage does not answer, what is here goes on serving.
         """
         key, now = (self.objects.address, self.folder), time.monotonic()
         may_wait = soon and index_version(self.folder) is not None
         if may_wait and now < _look_from.get(key, now):
             return
-        _look_from[key] = now + LOOK_EVERY_S
+        if not number:
+            _look_from[key] = now + LOOK_EVERY_S
         try:
-            self._fetch(places, progress, self.objects.impatient() if may_wait else self.objects)
+            try:
+                self._fetch(places, progress, self.objects.impatient() if may_wait else self.objects, number)
+            except OSError as error:
+                raise StorageError(no_space(self.folder, error)) from error
         except StorageError as error:
             if not may_wait:
                 raise
             _look_from[key] = time.monotonic() + LOOK_AGAIN_S
             _log.warning("%s; the index as it was last fetched is searched", error)
 
-    def _fetch(self, places: Collection[str] | None, progress: ProgressReport, listed: ObjectStore) -> None:
+    def _fetch(self, places: Collection[str] | None, progress: ProgressReport, listed: ObjectStore, named: int) -> None:
         for tried in range(TRIES):
-            number = _latest(listed)
+            number = _latest(listed) if tried or not named else named
             if not number:
                 return
             try:
                 with self._locked():
                     known = self.fetched()
-                    version = known if known and known.number == number else self._read(number)
+                    if known and number == named:
+                        number = max(number, known.number)
+                    version = known if known and known.number == number else self._read(number, listed)
                     missing = self._missing(version, known, places)
                     if missing is not None:
                         self._take(version, missing, progress)
@@ -117,8 +125,8 @@ class PublishedIndex:
         except (OSError, ValueError, KeyError):
             return None
 
-    def _read(self, number: int) -> IndexVersion:
-        return IndexVersion.from_json(self.objects.read(version_object(number)))
+    def _read(self, number: int, objects: ObjectStore | None = None) -> IndexVersion:
+        return IndexVersion.from_json((objects or self.objects).read(version_object(number)))
 
     def _missing(
         self, version: IndexVersion, known: IndexVersion | None, places: Collection[str] | None
@@ -171,17 +179,27 @@ class PublishedIndex:
 
     # Writing
 
-    def publish(self, progress: ProgressReport = ignore_progress) -> None:
-        """Put the folder's version into the storage, if it differs; StorageError if another machine has put one."""
-        if not any((place / MANIFEST_FILE).exists() for place in shard_folders(self.folder)):
-            return
+    def publish(
+        self,
+        progress: ProgressReport = ignore_progress,
+        names: Mapping[str, str] | None = None,
+        *,
+        fenced: bool = False,
+    ) -> int:
+        """Put the folder's version into the storage, if it differs, and return its number; 0 if there is none.
+
+        `names` are versions that are prepared (`Versions`).  StorageError if another machine has put one meanwhile, but
+        for a writer that is `fenced` by what says which version counts: then that one is left over from a stop.
+        """
+        if not names and not any((place / MANIFEST_FILE).exists() for place in shard_folders(self.folder)):
+            return 0
         with self._locked():
-            known = self.fetched()
-            version = self._here(known.number + 1 if known else 1)
-            if not self.latest():  # it was removed there, with its files
+            known, latest = self.fetched(), self.latest()
+            version = self._here(latest + 1 if fenced else known.number + 1 if known else 1, names or {})
+            if not latest:  # it was removed there, with its files
                 known = None
-            if version.says_the_same(known):
-                return
+            if known and version.says_the_same(known):
+                return known.number
             there, sizes = set(known.objects if known else ()), version.objects
             files = dict(self._uploads(version))
             self._transfer(
@@ -198,13 +216,13 @@ class PublishedIndex:
                 self._note_part(self._place(version, part), version)
             self._note(version)
         self._forget_old(version)
+        return version.number
 
-    def _here(self, number: int) -> IndexVersion:
+    def _here(self, number: int, names: Mapping[str, str]) -> IndexVersion:
         """Return the version that is in the folder."""
         divided, parts = read_layout(self.folder) is not None, []
         for place in shard_folders(self.folder):
-            text = (place / MANIFEST_FILE).read_text("utf-8")
-            manifest = read_manifest(place)
+            manifest = read_manifest(place, names.get(place.name if divided else "", ""))
             deletions = {deleted_path(place, entry.name): entry for entry in manifest.segments if entry.deleted}
             files: dict[str, tuple[str, int]] = {}
             for path in referenced_files(place, manifest):
@@ -213,7 +231,7 @@ class PublishedIndex:
                     files[path.name] = name, size
                 elif (length := _size(path)) is not None:  # what can be derived again may be missing
                     files[path.name] = path.name, length
-            parts.append(Part(place.name if divided else "", text, files))
+            parts.append(Part(place.name if divided else "", manifest.to_json(), files))
         return IndexVersion(number, divided, tuple(parts))
 
     def _uploads(self, version: IndexVersion) -> Iterator[tuple[str, Path]]:

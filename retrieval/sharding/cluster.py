@@ -17,16 +17,17 @@ from typing import Any, Unpack
 
 from propcite.retrieval.encoding.base import Floats, TokenVectors
 from propcite.retrieval.encoding.bundled import keep_index_hint
-from propcite.retrieval.errors import IndexFormatError, RetrievalError
+from propcite.retrieval.errors import IndexFormatError, OtherVersionError, RetrievalError
 from propcite.retrieval.index import IndexHit, IndexOptions, IndexStats, SearchOptions
 from propcite.retrieval.index.allowed import Allowed, allowed_of
 from propcite.retrieval.index.contents import version_name
 from propcite.retrieval.index.exchange import Result, Sums
 from propcite.retrieval.index.plan import EXACT_UP_TO, regime_for
-from propcite.retrieval.sharding.hosts import HostedShard, LostSearchError, connect, host_of
-from propcite.retrieval.sharding.layout import Layout, shard_numbers
+from propcite.retrieval.index.token_index import MadeBy
+from propcite.retrieval.sharding.hosts import At, HostedShard, LostSearchError, connect, host_of
+from propcite.retrieval.sharding.layout import Layout, Versions, shard_numbers
 from propcite.retrieval.sharding.replicas import Replicas
-from propcite.retrieval.sharding.sharded_index import joined_stats, merged_hits
+from propcite.retrieval.sharding.sharded_index import check_shards, joined_stats, merged_hits
 from propcite.retrieval.timing import Timer
 
 PATIENCE_S = 60.0  # for all shards to answer: a machine that is gone takes Ray half a minute to notice
@@ -76,20 +77,39 @@ class ClusterIndex:
             Replicas(replicas, partial(host_of, HostedShard(n, str(place), str(folder.resolve()), storage, options)))
             for n, place in enumerate(self._folders)
         ]
+        self._read_versions: Callable[[], Versions | None] = lambda: None
+        self._versions: Versions | None = None
         self._away: dict[int, tuple[float, str]] = {}  # shards that stayed away: when, and why
         self._missing: dict[int, str] = {}  # shards that this view leaves out
-        made_by = self.stats().encoder
+        shards: list[MadeBy] = self._of_all("made_by")
+        check_shards(shards)
+        made_by = shards[0].encoder
         if encoder and made_by != encoder:
             raise IndexFormatError(
                 f"the index was made by {made_by}, the encoder is {encoder}:"
                 f" {keep_index_hint(made_by)}run propcite reindex"
             )
 
-    def view(self) -> ClusterIndex:
-        """Return the same index for one request, which has its own `missing`."""
+    def view(self, versions: Callable[[], Versions | None] = lambda: None) -> ClusterIndex:
+        """Return the same index for one request, which has its own `missing`.
+
+        It has the versions of all shards that `versions` names now, or those that a change has put in their place.
+        """
         one, now = copy(self), time.monotonic()
         one._missing = {n: why for n, (when, why) in list(self._away.items()) if now - when < AWAY_S}
+        one._read_versions, one._versions = versions, None
+        one._renew_versions()
         return one
+
+    def _renew_versions(self) -> None:
+        """Read which versions count; where those that are gone still do, what the shards have on disk is searched."""
+        named = self._read_versions()
+        self._versions = None if named == self._versions or not named or not named.of(self.layout) else named
+
+    def _at(self, number: int) -> At:
+        """Return which version of a shard is searched."""
+        named = self._versions
+        return (named.names[self._folders[number].name], named.stored) if named else ("", 0)
 
     @property
     def missing(self) -> tuple[str, ...]:
@@ -104,6 +124,8 @@ class ClusterIndex:
         while True:
             try:
                 return call(until)
+            except OtherVersionError:
+                self._renew_versions()
             except _AwayError as away:
                 if all(self._shards[number].has_another for number in away.reasons):
                     continue
@@ -167,7 +189,8 @@ class ClusterIndex:
     def _of_all(self, method: str, *arguments: Any) -> list[Any]:
         def call(until: float) -> list[Any]:
             present = self._present
-            return self._gathered(until, method, self._chosen(present), dict.fromkeys(present, arguments))
+            given = {number: (self._at(number), *arguments) for number in present}
+            return self._gathered(until, method, self._chosen(present), given)
 
         return list(self._patiently(call))
 
@@ -184,7 +207,7 @@ class ClusterIndex:
             by_shard.setdefault(shard, []).append(one)
 
         def call(until: float) -> list[dict[str, TokenVectors]]:
-            given = {shard: (some,) for shard, some in by_shard.items() if shard not in self._missing}
+            given = {shard: (self._at(shard), some) for shard, some in by_shard.items() if shard not in self._missing}
             return self._gathered(until, "vectors_of", self._chosen(given), given)
 
         vectors: dict[str, TokenVectors] = {}
@@ -236,7 +259,8 @@ class ClusterIndex:
     ) -> list[list[list[IndexHit]]]:
         """Take the steps of a search in one process per shard, from the first to the last the same."""
         name, hosts = uuid.uuid4().hex, self._chosen(self._present)
-        reached = self._gathered(until, "begin", hosts, dict.fromkeys(hosts, (name, query, weights, options)))
+        given = {number: (self._at(number), name, query, weights, options) for number in hosts}
+        reached = self._gathered(until, "begin", hosts, given)
         while not all(isinstance(one, Result) for one in reached):
             of_all = type(reached[0]).merged(reached)
             reached = self._gathered(until, "advance", hosts, dict.fromkeys(hosts, (name, of_all)))

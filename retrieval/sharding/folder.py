@@ -10,13 +10,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Unpack
 
-from propcite.retrieval.errors import IndexFormatError
+from propcite.retrieval.errors import IndexFormatError, OtherVersionError
 from propcite.retrieval.index import IndexOptions, ProgressReport, ignore_progress
 from propcite.retrieval.index.integrity import Fault, check_index, repair_index
 from propcite.retrieval.index.manifest import MANIFEST_FILE, read_manifest
 from propcite.retrieval.index.snapshot import TRIES, replace_index, snapshot, unreferenced_files
 from propcite.retrieval.index.token_index import TokenIndex
-from propcite.retrieval.sharding.layout import LAYOUT_FILE, Layout, new_places, read_layout, shard_folders
+from propcite.retrieval.sharding.layout import LAYOUT_FILE, Layout, Versions, new_places, read_layout, shard_folders
 from propcite.retrieval.sharding.sharded_index import ShardedIndex
 
 OpenIndex = TokenIndex | ShardedIndex
@@ -28,17 +28,20 @@ def open_index(
     *,
     tolerant: bool = False,
     earlier: OpenIndex | None = None,
+    at: Versions | None = None,
     **options: Unpack[IndexOptions],
 ) -> OpenIndex:
-    """Open the index in a folder, as `TokenIndex.load` does."""
+    """Open the index in a folder, as `TokenIndex.load` does; `at` names the versions of all shards."""
     while True:
         layout = read_layout(folder)
+        if at and not at.of(layout):
+            raise OtherVersionError(f"{folder} has other shards than the named ones: try again")
         try:
             if layout is None:
-                before = earlier if isinstance(earlier, TokenIndex) else None
-                return TokenIndex.load(folder, encoder, tolerant=tolerant, earlier=before, **options)
-            shards = earlier if isinstance(earlier, ShardedIndex) else None
-            return ShardedIndex.load(folder, layout, encoder, tolerant=tolerant, earlier=shards, **options)
+                before, name = earlier if isinstance(earlier, TokenIndex) else None, at.names[""] if at else ""
+                return TokenIndex.load(folder, encoder, tolerant=tolerant, earlier=before, at=name, **options)
+            shards, names = earlier if isinstance(earlier, ShardedIndex) else None, at.names if at else None
+            return ShardedIndex.load(folder, layout, encoder, tolerant=tolerant, earlier=shards, at=names, **options)
         except IndexFormatError:
             if read_layout(folder) == layout:
                 raise
@@ -83,15 +86,18 @@ def remove_leftovers(folder: Path) -> None:
             shutil.rmtree(place, ignore_errors=True)
 
 
-def snapshot_folder(folder: Path, target: Path) -> bool:
-    """Copy the current version to another folder, shards from elsewhere too; return whether there is one."""
+def snapshot_folder(folder: Path, target: Path, at: Versions | None = None) -> bool:
+    """Copy the current version, or the named one, to another folder, shards from elsewhere too; False if none is."""
     for _ in range(TRIES):
         layout = read_layout(folder)
+        if at and not at.of(layout):
+            raise OtherVersionError(f"{folder} has other shards than the named ones: try again")
         if layout is None:
-            return snapshot(folder, target)
+            return snapshot(folder, target, at.names[""] if at else "")
         shutil.rmtree(target, ignore_errors=True)
         inside = Layout(tuple(Path(place).name for place in layout.places))
-        copied = [snapshot(*pair) for pair in zip(layout.folders(folder), inside.folders(target), strict=True)]
+        pairs = zip(layout.folders(folder), inside.folders(target), strict=True)
+        copied = [snapshot(place, new, at.names[place.name] if at else "") for place, new in pairs]
         if all(copied) and read_layout(folder) == layout:
             inside.write(target)
             return True

@@ -24,15 +24,18 @@ from propcite.retrieval.extras import install_command
 from propcite.retrieval.index import IndexHit, IndexOptions, IndexStats, SearchOptions
 from propcite.retrieval.index.allowed import Allowed
 from propcite.retrieval.index.exchange import Result, Steps, Summary, Sums, step
-from propcite.retrieval.index.token_index import TokenIndex
+from propcite.retrieval.index.token_index import MadeBy, TokenIndex
 from propcite.retrieval.remote.objects import ObjectStore
 from propcite.retrieval.remote.published_index import PublishedIndex
 from propcite.retrieval.sharding.layout import Version, index_version
+from propcite.retrieval.sharding.tokens import use_token
 
 NAMESPACE = "propcite"
 AT_ONCE = 8  # searches in one process
 ABANDONED_S = 120.0  # after which a search that nobody goes on with is forgotten
+KEPT = 2  # versions that a process has open
 Hits = list[list[IndexHit]]
+At = tuple[str, int]  # the name of a shard's version, or none, and the number of its version in a storage (`Versions`)
 
 
 class LostSearchError(RetrievalError):
@@ -58,27 +61,32 @@ class ShardHost:
         self._published: PublishedIndex | None = None
         if shard.storage:
             self._published = PublishedIndex(ObjectStore(shard.storage), Path(shard.index))
-        self._opened: tuple[Version, TokenIndex] | None = None
+        self._opened: dict[str | Version, TokenIndex] = {}  # the last ones: a search may ask for one before the latest
         self._opening = Lock()
         self._searches: dict[str, tuple[float, Steps[Hits]]] = {}
 
-    def _index(self) -> TokenIndex:
-        """Return the shard as it is on disk, or in the storage; only what has changed is read."""
+    def _index(self, at: At) -> TokenIndex:
+        """Return the shard in a version, or as it is on disk or in the storage; only what has changed is read."""
+        name, stored = at
         with self._opening:
             if self._published:
-                self._published.fetch({self._folder.name}, soon=True)
-            stamp = index_version(self._folder) or ()
-            if self._opened is None or self._opened[0] != stamp:
-                earlier = self._opened[1] if self._opened else None
-                self._opened = stamp, TokenIndex.load(self._folder, earlier=earlier, **self._options)
-            return self._opened[1]
+                self._published.fetch({self._folder.name}, soon=True, number=stored)
+            key = name or index_version(self._folder) or ()
+            if key not in self._opened:
+                earlier = next(reversed(self._opened.values()), None)
+                self._opened[key] = TokenIndex.load(self._folder, earlier=earlier, at=name, **self._options)
+                for old in list(self._opened)[:-KEPT]:
+                    del self._opened[old]
+            return self._opened[key]
 
-    def begin(self, search: str, query: Floats, weights: Floats, options: SearchOptions) -> Summary | Result[Hits]:
+    def begin(
+        self, at: At, search: str, query: Floats, weights: Floats, options: SearchOptions
+    ) -> Summary | Result[Hits]:
         """Begin a search; return what it says of itself, or its hits."""
         old = time.monotonic() - ABANDONED_S
         for name in [name for name, (begun, _) in list(self._searches.items()) if begun < old]:
             self._searches.pop(name, None)
-        self._searches[search] = time.monotonic(), self._index().search_steps(query, weights, **options)
+        self._searches[search] = time.monotonic(), self._index(at).search_steps(query, weights, **options)
         return self._go_on(search, None)
 
     def advance(self, search: str, of_all: Summary) -> Summary | Result[Hits]:
@@ -93,16 +101,19 @@ class ShardHost:
             self._searches.pop(search, None)
         return reached
 
-    def vectors_of(self, ids: Sequence[str]) -> dict[str, TokenVectors]:
-        return self._index().vectors_of(ids)
+    def vectors_of(self, at: At, ids: Sequence[str]) -> dict[str, TokenVectors]:
+        return self._index(at).vectors_of(ids)
 
-    def ids(self, allow: Allowed | None) -> set[str]:
-        return self._index().ids(allow)
+    def ids(self, at: At, allow: Allowed | None) -> set[str]:
+        return self._index(at).ids(allow)
 
-    def about(self) -> tuple[IndexStats, Sums, int]:
+    def about(self, at: At) -> tuple[IndexStats, Sums, int]:
         """Return the shard's size, what decides the regime, and its digest."""
-        index = self._index()
+        index = self._index(at)
         return index.stats(), index.sizes, index.digest
+
+    def made_by(self, at: At) -> MadeBy:
+        return self._index(at).made_by
 
     def place(self) -> tuple[str, int, str]:
         """Return the machine, the process and the version of PropCite."""
@@ -120,6 +131,8 @@ def connect(address: str) -> None:
         raise RetrievalError(f"the setting cluster needs Ray: {install_command('cluster')}") from error
     if ray.is_initialized():
         return
+    if address not in ("local", "auto"):  # there Ray itself uses the token of this machine
+        use_token(address)
     try:
         ray.init(
             address=None if address == "local" else address,

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import secrets
 import zlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,7 +15,7 @@ import numpy as np
 from propcite.retrieval.encoding.base import Ints
 from propcite.retrieval.errors import IndexFormatError
 from propcite.retrieval.index.container import replace_durably
-from propcite.retrieval.index.manifest import MANIFEST_FILE
+from propcite.retrieval.index.manifest import MANIFEST_FILE, read_manifest, settle
 from propcite.retrieval.index.passage_ids import PassageIds
 
 LAYOUT_FILE = "shards.json"
@@ -47,7 +48,10 @@ def read_layout(folder: Path) -> Layout | None:
             raise IndexFormatError(f"{path} has format {content['format']}, this version reads {FORMAT}: update it")
         if checksum != _checksum(content) or not content["shards"]:
             raise ValueError("the checksum differs")
-        return Layout(tuple(map(str, content["shards"])))
+        layout = Layout(tuple(map(str, content["shards"])))
+        if len({Path(place).name for place in layout.places}) < len(layout.places):
+            raise ValueError("a shard is there twice")
+        return layout
     except FileNotFoundError:
         return None
     except OSError as error:
@@ -76,6 +80,48 @@ def index_version(folder: Path) -> Version | None:
         return (_stamp(folder / MANIFEST_FILE),) if (folder / MANIFEST_FILE).exists() else None
     manifests = [path / MANIFEST_FILE for path in layout.folders(folder)]
     return (_stamp(folder / LAYOUT_FILE), *map(_stamp, manifests))
+
+
+@dataclass(frozen=True, slots=True)
+class Versions:
+    """The versions of an index's shards that belong together.
+
+    `names` has the name of each shard's version (`Manifest.name`) by the name of its folder, which is empty for an
+    index in one piece.  `stored` is the number of their version in a storage, 0 without one.
+    """
+
+    names: dict[str, str]
+    stored: int = 0
+
+    def to_json(self) -> str:
+        return json.dumps({"names": self.names, "stored": self.stored}, sort_keys=True)
+
+    @classmethod
+    def from_json(cls, text: str) -> Versions:
+        content = json.loads(text)
+        return cls(content["names"], content["stored"])
+
+    def of(self, layout: Layout | None) -> bool:
+        """Return whether these are versions of the shards of a layout."""
+        return self.names.keys() == ({Path(place).name for place in layout.places} if layout else {""})
+
+
+def read_versions(folder: Path) -> dict[str, str]:
+    """Return the names of the versions that count; empty if the folder holds no index that can be read."""
+    try:
+        layout = read_layout(folder)
+        places = layout.folders(folder) if layout else [folder]
+        return {place.name if layout else "": read_manifest(place).name for place in places}
+    except IndexFormatError:
+        return {}
+
+
+def settle_versions(folder: Path, names: Mapping[str, str]) -> None:
+    """Finish what a stopped writer has begun: what is prepared counts if it is named here, else it is removed."""
+    with suppress(IndexFormatError):  # what is damaged is repaired by others
+        layout = read_layout(folder)
+        for place in layout.folders(folder) if layout else [folder]:
+            settle(place, names.get(place.name if layout else "", ""))
 
 
 def _stamp(path: Path) -> tuple[int, int]:

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import os
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from functools import cached_property
 from itertools import zip_longest
 from pathlib import Path
@@ -24,7 +24,7 @@ from propcite.retrieval.index.allowed import Allowed
 from propcite.retrieval.index.contents import version_name
 from propcite.retrieval.index.exchange import Sums, together
 from propcite.retrieval.index.manifest import MANIFEST_FILE
-from propcite.retrieval.index.token_index import TokenIndex
+from propcite.retrieval.index.token_index import MadeBy, TokenIndex
 from propcite.retrieval.sharding.layout import Layout, shard_numbers
 from propcite.retrieval.text import Passage
 from propcite.retrieval.timing import Timer
@@ -45,6 +45,7 @@ class ShardedIndex:
         *,
         tolerant: bool = False,
         earlier: ShardedIndex | None = None,
+        at: Mapping[str, str] | None = None,
         **options: Unpack[IndexOptions],
     ) -> ShardedIndex:
         """Open all shards, as `TokenIndex.load` opens one; `tolerant` leaves out those that cannot be read."""
@@ -58,7 +59,8 @@ class ShardedIndex:
                     "propcite reindex"
                 )
             try:
-                shards.append(TokenIndex.load(place, encoder, tolerant=tolerant, earlier=before, **options))
+                name = at[place.name] if at else ""
+                shards.append(TokenIndex.load(place, encoder, tolerant=tolerant, earlier=before, at=name, **options))
             except IndexFormatError:
                 if not tolerant:
                     raise
@@ -68,18 +70,10 @@ class ShardedIndex:
         for number in unreadable:
             shards.insert(number, TokenIndex(shards[0].dimension, shards[0].encoder, **options))
         index = cls(shards, layout)
-        index._check_encoders()
+        check_shards([shard.made_by for shard in shards])
         for shard in shards[1:]:
             shard.share_trained(shards[0])
         return index
-
-    def _check_encoders(self) -> None:
-        first = self.shards[0]
-        for number, shard in enumerate(self.shards):
-            if (shard.encoder, shard.dimension) != (first.encoder, first.dimension):
-                raise IndexFormatError(
-                    f"shard 0 was made by {first.encoder}, shard {number} by {shard.encoder}: run propcite reindex"
-                )
 
     @property
     def encoder(self) -> str:
@@ -191,18 +185,64 @@ class ShardedIndex:
         self._save(folder, TokenIndex.write_compact)
 
     def _save(self, folder: Path, write: Callable[[TokenIndex, Path], Any]) -> None:
+        with self._writing(folder) as places:
+            for shard, place in zip(self.shards, places, strict=True):
+                write(shard, place)
+            TokenIndex.train_together(self.shards, places)
+
+    @contextmanager
+    def _writing(self, folder: Path) -> Iterator[list[Path]]:
+        """Lock the folders of all shards for writing, and give them."""
         places = self.layout.folders(folder)
         with ExitStack() as stack:
             for shard, place in zip(self.shards, places, strict=True):
                 stack.enter_context(shard.writing(place))
-            for shard, place in zip(self.shards, places, strict=True):
-                write(shard, place)
-            TokenIndex.train_together(self.shards, places)
+            yield places
+
+    def prepare(self, folder: Path) -> dict[str, str]:
+        """Write the changes of all shards or of none, as `TokenIndex.prepare` does."""
+        with self._writing(folder) as places:
+            return {
+                place.name: shard.write_prepared(place) if shard.changed else shard.version_on_disk
+                for shard, place in zip(self.shards, places, strict=True)
+            }
+
+    def promote(self, folder: Path) -> None:
+        """Make the prepared versions count, then train what searches lack."""
+        self._save(folder, TokenIndex.promote_prepared)
 
     def stage(self, folder: Path) -> None:
         """Write additions to disk to free their memory; readers do not see them before `save`."""
         for shard, place in zip(self.shards, self.layout.folders(folder), strict=True):
             shard.stage(place)
+
+    def staged(self) -> dict[str, list[str]]:
+        """Return the names of the segments that are staged and in no version yet, by shard (`Versions`)."""
+        return {place.name: shard.staged()[""] for shard, place in self._places(Path())}
+
+    def attach_staged(self, folder: Path, names: Mapping[str, Sequence[str]]) -> None:
+        """Add segments that an index of the same version has staged; IndexFormatError if one of them is gone."""
+        for shard, place in self._places(folder):
+            shard.attach_staged(place, {"": names[place.name]})
+
+    def _places(self, folder: Path) -> Iterator[tuple[TokenIndex, Path]]:
+        return zip(self.shards, self.layout.folders(folder), strict=True)
+
+
+def check_shards(shards: Sequence[MadeBy]) -> None:
+    """Raise IndexFormatError if two shards are of different encoders, or one is a copy of another."""
+    numbers: dict[str, int] = {}
+    for number, shard in enumerate(shards):
+        if (shard.encoder, shard.dimension) != (shards[0].encoder, shards[0].dimension):
+            raise IndexFormatError(
+                f"shard 0 was made by {shards[0].encoder}, shard {number} by {shard.encoder}: run propcite reindex"
+            )
+        for name in shard.segments:
+            if (first := numbers.setdefault(name, number)) != number:
+                raise IndexFormatError(
+                    f"shards {first} and {number} hold the same passages: bring back the folder of the one that was "
+                    "overwritten, or run propcite reindex"
+                )
 
 
 def joined_stats(parts: Sequence[IndexStats], regime: str) -> IndexStats:

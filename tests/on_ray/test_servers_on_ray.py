@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
+import subprocess
+import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -14,6 +17,7 @@ import httpx
 import pytest
 from commanded import Propcite, commanded
 from postgres_servers import running_postgres
+from ray_nodes import TOKEN
 from scripted_llm import Reply, ScriptedLlm
 from serving import PATIENCE_S, wait_until
 from word_encoder import WordEncoder
@@ -36,6 +40,14 @@ HELD_S = 5.0  # that an answer goes on while its server is replaced
 AT = f"http://127.0.0.1:{PORT}"
 TEXTS = {f"{n}.txt": f"The gate number {n} weighs 30{n} tonnes." for n in range(4)}
 WRITTEN = Reply("The gate number 3 weighs 303 tonnes. [1]", chunks=("The gate number 3 ", "weighs 303 tonnes. [1]"))
+USE_TOKEN = """import sys
+from propcite.retrieval.errors import RetrievalError
+from propcite.retrieval.sharding.tokens import use_token
+try:
+    use_token(sys.argv[1])
+except RetrievalError as error:
+    print(error)
+"""
 SEARCH = {"query": "The gate number 3 weighs"}
 ASKED = {"question": "How much does the gate number 3 weigh?", "stream": True}
 
@@ -194,6 +206,7 @@ def test_machines_join_and_leave(
     monkeypatch.setattr(bootstrap, "build_encoder", lambda _: WordEncoder())
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     monkeypatch.setenv("PROPCITE_DATA_DIR", str(tmp_path / "shared"))
+    monkeypatch.delenv("RAY_AUTH_MODE")  # it is what a cluster does by default
     propcite: Propcite = commanded(monkeypatch, capsys)
     first, second, few = "127.0.0.6", "127.0.0.7", ("--", "--num-cpus", "1")
     join = ("cluster", "start", "--address", f"{first}:7391", "--host", second, *few)
@@ -205,6 +218,18 @@ def test_machines_join_and_leave(
         begun = propcite("cluster", "start", "--host", first, "--port", "7391", *few, *own_folder)
         try:
             assert f"the cluster is at {first}:7391" in begun.err
+            assert "it asks for the token in " in begun.err
+            file = tmp_path / "token"
+            file.write_text(TOKEN)
+            for given, why in (
+                ({"RAY_AUTH_TOKEN": "another"}, "it refuses the token of this machine"),
+                ({"HOME": str(tmp_path)}, "it asks for a token, and this machine has none"),
+                ({"RAY_AUTH_TOKEN_PATH": str(file)}, ""),
+            ):
+                machine = {name: value for name, value in os.environ.items() if not name.startswith("RAY_AUTH")}
+                command = [sys.executable, "-c", USE_TOKEN, f"{first}:7391"]
+                said = subprocess.run(command, env=machine | given, capture_output=True, text=True, timeout=100)
+                assert (why in said.stdout, said.stdout.count("\n")) == (True, 1 if why else 0)
             again = propcite("cluster", "start", "--host", first, "--port", "7391")
             assert (again.code, "in a cluster already" in again.err) == (2, True)
             wrong = propcite("cluster", "start", "--host", second, "--port", "7393", "--", "--num-cpus", "no")

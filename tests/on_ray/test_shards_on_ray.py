@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +22,7 @@ from word_encoder import WordEncoder
 from propcite.app import parts as bootstrap
 from propcite.app.ingest.sources import Upload
 from propcite.app.library.shards import Shards
+from propcite.app.library.store import Library
 from propcite.app.parts import Parts
 from propcite.retrieval.encoding.base import Floats
 from propcite.retrieval.errors import IndexFormatError, RetrievalError
@@ -31,10 +34,12 @@ from propcite.retrieval.sharding.cluster import ClusterIndex, ShardsAwayError
 from propcite.retrieval.sharding.folder import open_index
 from propcite.retrieval.sharding.layout import Layout, read_layout
 from propcite.retrieval.sharding.resharding import reshard
+from propcite.retrieval.sharding.sharded_index import ShardedIndex
 from propcite.retrieval.text import Granularity
 
 PASSAGES, NUM = 600, 3
 WEIGHTS = np.ones((2, 8), np.float32)
+AS_IS = ("", 0)  # the version that is on disk
 TEXTS = {f"{n}.txt": f"The gate number {n} weighs 30{n} tonnes. It is painted in colour {n}." for n in range(12)}
 
 
@@ -169,13 +174,32 @@ def test_an_index_of_another_encoder_is_refused(folder: Path, cluster: Any) -> N
         ClusterIndex(folder, layout_of(folder), "another", address=cluster.address)
 
 
+def test_a_shard_of_another_encoder_and_one_that_is_there_twice_are_refused(
+    tmp_path: Path, samples: Samples, cluster: Any
+) -> None:
+    whole = TokenIndex(samples.dimension, "made-up")
+    samples.add(whole, samples.vectors(20))
+    whole.save(tmp_path)
+    reshard(tmp_path, 2)
+    first, second = (place.resolve() for place in layout_of(tmp_path).folders(tmp_path))
+    for replace, line in (
+        (lambda: TokenIndex(samples.dimension, "another").save(second), "shard 0 was made by made-up, shard 1 by anot"),
+        (lambda: shutil.copytree(first, second), "shards 0 and 1 hold the same passages: bring back the folder"),
+    ):
+        shutil.rmtree(second)
+        replace()
+        with pytest.raises(IndexFormatError, match=line):
+            ClusterIndex(tmp_path, layout_of(tmp_path), address=cluster.address)
+        hosts.stop_hosts([first, second])
+
+
 def test_a_host_forgets_abandoned_searches(folder: Path, samples: Samples, monkeypatch: pytest.MonkeyPatch) -> None:
     shard = layout_of(folder).folders(folder)[0]
     host = hosts.ShardHost(hosts.HostedShard(0, str(shard), str(folder), "", {"regime": "tokens"}))
     query = samples.queries(samples.vectors(2), 1)[0]
-    said = host.begin("one", query, WEIGHTS, {"k": 3})
+    said = host.begin(AS_IS, "one", query, WEIGHTS, {"k": 3})
     monkeypatch.setattr(hosts, "ABANDONED_S", -1.0)
-    host.begin("two", query, WEIGHTS, {"k": 3})
+    host.begin(AS_IS, "two", query, WEIGHTS, {"k": 3})
     with pytest.raises(hosts.LostSearchError):
         host.advance("one", said)  # type: ignore[arg-type]
 
@@ -219,6 +243,34 @@ def test_a_collection_is_searched_and_cited_in_the_cluster(parts: Parts) -> None
         time.sleep(0.1)
     assert not any(Path(f"/proc/{process}").exists() for process in old)
     assert workspace.rebuild(WordEncoder()) == 13
+    assert "nothing" in str(hits(parts))
+
+
+def test_a_query_has_the_passages_of_the_documents_that_are_there(
+    parts: Parts, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    harbour = parts.library.collection("harbour")
+    workspace = parts.workspace(harbour)
+    Shards(workspace).divide(3)
+    seen: list[bool] = []
+
+    def observed(method: Callable[..., None]) -> Callable[..., None]:
+        def look_then_go_on(*arguments: Any) -> None:
+            with ThreadPoolExecutor(1) as pool:  # which is in no transaction
+                seen.append("nothing" in str(pool.submit(hits, parts).result()))
+            method(*arguments)
+
+        return look_then_go_on
+
+    for place, name in ((Library, "note_index_versions"), (ShardedIndex, "promote")):
+        monkeypatch.setattr(place, name, observed(getattr(place, name)))
+    before = workspace.index(parts.encoder)
+    ids = before.ids()
+    list(parts.ingester(harbour).ingest([Upload("new.txt", b"The gate number 7 weighs nothing.")]))
+    assert seen == [False, True]
+    assert before.ids() == ids  # its versions are still open
+    os.kill(Shards(workspace).hosts(parts.encoder)[0][1], signal.SIGKILL)  # it opens what is there now
+    assert before.ids() == set(parts.library.passage_ids(harbour)) > ids
     assert "nothing" in str(hits(parts))
 
 

@@ -1,7 +1,7 @@
 """Back up the whole library while other processes read and write it.
 
-Rows are read from a snapshot of the database; an index is taken if it holds exactly the passages of that snapshot.  A
-writer changes the database a few milliseconds before the index, so new snapshots are tried until both agree.
+Rows are read from a snapshot of the database, which names the version of each index; that is taken if it holds exactly
+the passages of the snapshot.  A writer may have replaced it meanwhile, so new snapshots are tried until both agree.
 """
 
 from __future__ import annotations
@@ -24,10 +24,11 @@ from propcite.app.library.backup.rows import TABLES, json_lines, snapshot_connec
 from propcite.app.library.store import Library
 from propcite.app.library.store.database import HEAD, database_errors
 from propcite.app.library.store.tables import CollectionRow, DocumentRow, PassageRow, VersionRow, now
-from propcite.retrieval.errors import IndexFormatError
+from propcite.retrieval.errors import IndexFormatError, OtherVersionError
 from propcite.retrieval.index import ProgressReport, ignore_progress
 from propcite.retrieval.index.container import link
 from propcite.retrieval.sharding.folder import open_index, snapshot_folder
+from propcite.retrieval.sharding.layout import Versions
 
 TRIES, PAUSE_S = 40, 0.05
 ROW_COST = 1000  # a row counts as so many bytes in the reported progress
@@ -110,10 +111,15 @@ def _copy_indexes(
     copies: dict[int, Path] = {}
     notes: list[str] = []
     differing: list[str] = []
-    for id_, name in connection.execute(select(CollectionRow.id, CollectionRow.name)).all() if folder else ():
-        copy = folder / str(id_) if folder else Path()
+    rows = select(CollectionRow.id, CollectionRow.name, CollectionRow.index_versions)
+    for id_, name, versions in connection.execute(rows).all() if folder else ():
+        index, copy = data_dir / "indexes" / str(id_), folder / str(id_) if folder else Path()
         try:
-            if not snapshot_folder(data_dir / "indexes" / str(id_), copy):
+            try:
+                exists = snapshot_folder(index, copy, Versions.from_json(versions) if versions else None)
+            except OtherVersionError:  # joined or divided since it was noted, or replaced since the snapshot
+                exists = snapshot_folder(index, copy)
+            if not exists:
                 continue
             indexed = open_index(copy).ids()
         except IndexFormatError as error:

@@ -106,7 +106,7 @@ def _load_rows(
     replaced = [c for c in existing if not collection or c.name == collection] if force else []
     with ExitStack() as locks:
         for info in replaced:
-            locks.enter_context(Workspace(data_dir, library, info).write_lock())
+            locks.enter_context(Workspace(data_dir, library, info).exclusive())
         with database_errors(library.url), library.engine.begin() as connection:
             _make_room(connection, existing, collection, force)
             loader = RowLoader(connection, collection)

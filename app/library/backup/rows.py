@@ -151,7 +151,7 @@ class RowLoader:
     def _load_collections(self, table: Table, rows: Iterable[Row]) -> None:
         for row in rows:
             if not self.only or row["name"] == self.only:
-                values = {**_without_number(table, row), "history": new_history()}
+                values = {**_without_number(table, row), "history": new_history(), "index_versions": None}
                 new = self.connection.execute(insert(table).returning(table.c.id), values)
                 self.collections[row["id"]] = new.scalar_one()
 

@@ -12,6 +12,7 @@ from propcite.app.library.records import CollectionInfo
 from propcite.app.library.store.database import Database, aware
 from propcite.app.library.store.people.roles import person_name
 from propcite.app.library.store.tables import CollectionRow, DocumentRow, PassageRow
+from propcite.retrieval.sharding.layout import Versions
 
 MAX_NAME_LENGTH = 200
 
@@ -83,6 +84,27 @@ class Collections(Database):
             owner = person_name(owner)
         with self.session() as session:
             session.execute(update(CollectionRow).where(CollectionRow.id == collection.id).values(owner=owner))
+
+    def index_versions(self, collection: CollectionInfo) -> Versions | None:
+        """Return the versions of the index that belong to the documents as they are now; None if they are not known."""
+        with self.session() as session:
+            text = session.scalar(select(CollectionRow.index_versions).where(CollectionRow.id == collection.id))
+            return Versions.from_json(text) if text else None
+
+    def note_index_versions(self, collection: CollectionInfo, before: Versions | None, now: Versions) -> None:
+        """Note other versions of the index; CollidedError where others than those before are noted meanwhile."""
+        noted = CollectionRow.index_versions
+        with self.session() as session:
+            change = update(CollectionRow).where(
+                CollectionRow.id == collection.id,
+                noted == before.to_json() if before else noted.is_(None),
+            )
+            result = session.execute(change.values(index_versions=now.to_json()))
+            if not result.rowcount:  # type: ignore[attr-defined]
+                raise CollidedError(
+                    f"another process has changed the index of {collection.name!r} meanwhile: run it again, nothing is "
+                    "lost"
+                )
 
     def remove_collection(self, collection: CollectionInfo) -> None:
         with self.session() as session:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
+from threading import local
 from typing import Any
 
 from sqlalchemy import Connection, Engine, create_engine, event, inspect, make_url, text
@@ -22,7 +23,7 @@ from sqlalchemy.orm import Session
 from propcite.app.errors import CollidedError, InUseError, StoreError, UnreachableError
 from propcite.retrieval.extras import install_command
 
-HEAD = "0022"  # the newest migration; a test compares it with the scripts
+HEAD = "0023"  # the newest migration; a test compares it with the scripts
 WAIT_MS = 10_000  # how long a writer waits for another before it gives up
 MIGRATION_LOCK = 0x50726F70  # PostgreSQL's advisory lock of this number is held while tables change
 IDS_PER_QUERY = 500  # every database accepts this many parameters
@@ -34,15 +35,28 @@ class Database:
     def __init__(self, url: str) -> None:
         self.url = url
         self.engine = open_database(url)
+        self._joined = local()
 
     def close(self) -> None:
         self.engine.dispose()
 
     @contextmanager
     def session(self) -> Iterator[Session]:
-        """Open one transaction, committed when the block ends."""
+        """Open one transaction, committed when the block ends; inside `together` it is the same for all."""
+        if joined := getattr(self._joined, "session", None):
+            yield joined
+            return
         with database_errors(self.url), Session(self.engine) as session, session.begin():
             yield session
+
+    @contextmanager
+    def together(self) -> Iterator[None]:
+        """Let what this thread does in the block be one transaction."""
+        with self.session() as self._joined.session:
+            try:
+                yield
+            finally:
+                self._joined.session = None
 
 
 def id_batches(ids: Iterable[str]) -> Iterator[list[str]]:

@@ -46,7 +46,10 @@ class Table(DeclarativeBase):
 
 
 class CollectionRow(Table):
-    """`changes` counts the changes of documents, `passage_set` names the set of passages, null if it is not known."""
+    """`changes` counts the changes of documents, `passage_set` names the set of passages, null if it is not known.
+
+    `index_versions` names the versions of the index's shards that belong to the documents, null if it is not known.
+    """
 
     __tablename__ = "collections"
 
@@ -57,6 +60,7 @@ class CollectionRow(Table):
     changes: Mapped[int] = mapped_column(Integer, server_default="0", default=0)
     history: Mapped[str] = mapped_column(String(16), server_default="", default=new_history)
     passage_set: Mapped[str | None] = mapped_column(String(48))
+    index_versions: Mapped[str | None] = mapped_column(Text)
     created_at: Mapped[datetime] = mapped_column(DateTime(timezone=True), default=now)
 
 

@@ -19,6 +19,8 @@ from propcite.app.ingest.reader_pool import RawDocument, parse
 from propcite.app.ingest.readers import document_from_bytes, document_parts
 from propcite.app.ingest.readers import files as reading
 from propcite.app.ingest.readers.draft import PART
+from propcite.app.ingest.sources import Upload
+from propcite.app.library.shards import Shards
 from propcite.app.parts import Parts
 from propcite.retrieval.encoding.base import TokenVectors
 from propcite.retrieval.splitter import PassageSplitter
@@ -182,9 +184,11 @@ def test_an_interrupted_ingest_of_a_large_file_goes_on_where_it_stopped(open_par
     parts.__dict__["encoder"] = Interrupted(2)
     with pytest.raises(KeyboardInterrupt):
         list(parts.ingester(birds).ingest([large]))
+    assert parts.library.documents(birds) == []
+    assert len(parts.workspace(birds).index(parts.encoder)) == 0
     parts.__dict__["encoder"] = counting = Counting()
     (outcome,) = parts.ingester(birds).ingest([large])
-    assert outcome.state == "unchanged"
+    assert outcome.state == "added"
     assert outcome.num_passages > SPOOL_FROM
     assert counting.num == outcome.num_passages - 2 * BATCH
     assert not parts.workspace(birds).differs_from_library()
@@ -192,6 +196,24 @@ def test_an_interrupted_ingest_of_a_large_file_goes_on_where_it_stopped(open_par
     assert text.strip() == document_from_bytes(large.name, large.read_bytes(), "").text
     ids = parts.library.passage_ids(birds)
     assert ids == [f"{outcome.document_id}:{n}" for n in range(len(ids))]
+
+
+def test_what_was_encoded_of_another_text_is_not_used(open_parts: OpenParts, tmp_path: Path) -> None:
+    large = tmp_path / "ports.csv"
+    parts = open_parts()
+    birds = parts.library.create_collection("birds")
+    list(parts.ingester(birds).ingest([Upload("few.txt", b"A few words.")]))
+    Shards(parts.workspace(birds)).divide(2)
+    for rows in (11_000, 11_001):
+        large.write_bytes(table(rows))
+        parts.__dict__["encoder"] = Interrupted(2)
+        with pytest.raises(KeyboardInterrupt):
+            list(parts.ingester(birds).ingest([large]))
+    parts.__dict__["encoder"] = counting = Counting()
+    (outcome,) = parts.ingester(birds).ingest([large])
+    assert counting.num == outcome.num_passages - 2 * BATCH
+    assert not parts.workspace(birds).differs_from_library()
+    assert not list(parts.workspace(birds).folder.glob("unfinished*"))
 
 
 class Counting(WordEncoder):

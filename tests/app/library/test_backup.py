@@ -78,14 +78,14 @@ def restored(path: Path, parts: Parts, collection: str = "", *, force: bool = Fa
 
 
 def content(parts: Parts) -> dict[str, list[str]]:
-    """Return all rows without the numeric ids, which the database assigns, and without the names of histories."""
+    """Return all rows without numeric ids, which the database assigns, or what each library names by itself."""
     with snapshot_connection(parts.library.engine) as connection:
         return {table.name: sorted(map(comparable, table_rows(connection, table))) for table in TABLES}
 
 
 def comparable(row: dict[str, object]) -> str:
     values = {name: aware(v).astimezone(UTC) if isinstance(v, datetime) else v for name, v in row.items()}
-    own = {"collection_id", "history", *(["id"] if isinstance(values.get("id"), int) else [])}
+    own = {"collection_id", "history", "index_versions", *(["id"] if isinstance(values.get("id"), int) else [])}
     return str({k: v for k, v in values.items() if k not in own})
 
 

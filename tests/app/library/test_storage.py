@@ -30,6 +30,7 @@ from propcite.retrieval.remote.published_index import PublishedIndex
 QUICK = {"splitter": "rules", "judge": "none", "min_score": 0.8}
 GATES = b"The barrier has fourteen gates."
 COST = b"The barrier cost 410 million euros."
+FERRY = b"The ferry passes the barrier."
 
 
 @pytest.fixture
@@ -187,18 +188,19 @@ def test_a_storage_that_goes_away_stops_writing_and_not_reading(
     one, two = machines
     ingest(one, gates=GATES)
     assert found(two) == {GATES.decode()}
+    ingest(one, cost=COST)
 
     def refuse(*_: object, **__: object) -> None:
         raise OSError("connection refused")
 
-    monkeypatch.setattr("s3fs.S3FileSystem.find", refuse)
+    monkeypatch.setattr("s3fs.S3FileSystem._call_s3", refuse)
     monkeypatch.setattr("propcite.retrieval.remote.published_index._look_from", {})
     assert found(two) == {GATES.decode()}
     assert "is searched" in caplog.text
     with pytest.raises(StorageError, match=r"connection refused\): check the setting storage"):
-        ingest(two, cost=COST)
+        ingest(two, ferry=FERRY)
     monkeypatch.undo()
-    assert ingest(two, cost=COST) == ["added"]
+    assert ingest(two, cost=COST, ferry=FERRY) == ["unchanged", "added"]
 
 
 @pytest.fixture

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import psycopg
 import pytest
@@ -13,8 +14,9 @@ from paths import SUPPORT
 from postgres_servers import PostgresServer
 from serving import wait_until
 
-from propcite.app.errors import InUseError, UnreachableError
+from propcite.app.errors import InUseError, StoreError, UnreachableError
 from propcite.app.ingest.sources import Upload
+from propcite.app.library.store import Library
 from propcite.app.library.workspace import Workspace
 from propcite.app.parts import Parts
 
@@ -87,6 +89,39 @@ def test_a_writer_on_another_host_is_waited_for_until_it_dies(
     wait_until(is_free, "the lock outlives its process")
 
 
+def test_a_database_that_goes_away_while_a_change_is_to_count_leaves_the_former_state(
+    parts: Parts, database: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    harbour, note = parts.library.collection("harbour"), Library.note_index_versions
+    list(parts.ingester(harbour).ingest([Upload("a.txt", b"The ferry leaves at seven.")]))
+
+    def note_without(library: Library, *versions: Any) -> None:
+        monkeypatch.setattr(Library, "note_index_versions", note)
+        end_connections(database)
+        note(library, *versions)
+
+    monkeypatch.setattr(Library, "note_index_versions", note_without)
+    files = [Upload("a.txt", b"The ferry leaves at nine."), Upload("b.txt", b"The ferry is blue.")]
+    with pytest.raises(StoreError) as caught:
+        list(parts.ingester(harbour).ingest(files))
+    assert "\n" not in str(caught.value)
+
+    def found() -> set[str]:
+        return {hit.passage.text for hit in parts.pipeline(harbour).retriever().search("ferry")}
+
+    assert found() == {"The ferry leaves at seven."}
+    assert [outcome.state for outcome in parts.ingester(harbour).ingest(files)] == ["changed", "added"]
+    assert found() == {"The ferry leaves at nine.", "The ferry is blue."}
+    assert workspace(parts).faults() == []
+
+
+def end_connections(database: str) -> list[Any]:
+    """End all connections of a database but one's own, as a restart of the server does."""
+    with psycopg.connect(database, autocommit=True) as connection:
+        others = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid()"
+        return list(connection.execute(f"{others} AND datname = current_database()"))
+
+
 def test_a_writer_that_lost_its_lock_writes_no_more(parts: Parts, database: str) -> None:
     ingester = parts.ingester(parts.library.collection("harbour"))
     encoder, lost = parts.encoder, []
@@ -98,9 +133,7 @@ def test_a_writer_that_lost_its_lock_writes_no_more(parts: Parts, database: str)
 
         def encode_passages(self, passages: object) -> object:
             if not lost:
-                with psycopg.connect(database, autocommit=True) as connection:
-                    others = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid()"
-                    lost.extend(connection.execute(f"{others} AND datname = current_database()"))
+                lost.extend(end_connections(database))
             return encoder.encode_passages(passages)  # type: ignore[arg-type]
 
     ingester.load_encoder = Losing  # type: ignore[assignment]

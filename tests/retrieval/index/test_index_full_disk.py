@@ -3,31 +3,24 @@
 from __future__ import annotations
 
 import shutil
-import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from index_files import files_in, possible_files
+from small_disks import fill, small_disk
 from small_passages import random_passage
 
 from propcite.retrieval.index.integrity import check_index
 from propcite.retrieval.index.token_index import TokenIndex
 
-PAGE = 4096  # the allocation unit of the file system
 Changed = dict[str, list]
 
 
 @pytest.fixture(scope="module")
 def disk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    place = tmp_path_factory.mktemp("disk")
-    mounted = subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", place], capture_output=True, check=False
-    )
-    if mounted.returncode:
-        pytest.skip("mounting a small disk needs root rights")
-    yield place
-    subprocess.run(["umount", "--lazy", place], check=True)
+    with small_disk(tmp_path_factory.mktemp("disk")) as place:
+        yield place
 
 
 def add_passages(index: TokenIndex, numbers: range, num_tokens: int = 20) -> None:
@@ -37,14 +30,6 @@ def add_passages(index: TokenIndex, numbers: range, num_tokens: int = 20) -> Non
 
 def contents(index: TokenIndex) -> Changed:
     return {i: index.vectors(i).vectors.tolist() for i in sorted(index.ids())}
-
-
-def fill(disk: Path, pages: int) -> None:
-    """Fill the disk except for a number of pages."""
-    with (disk / "ballast").open("wb", buffering=0) as ballast:
-        free = shutil.disk_usage(disk).free // PAGE - pages
-        assert free >= 0
-        ballast.write(bytes(free * PAGE))
 
 
 # Changes in memory, and the functions that write them

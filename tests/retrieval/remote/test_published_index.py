@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from index_samples import Samples
+from small_disks import fill, small_disk
 
 from propcite.retrieval.errors import StorageError
 from propcite.retrieval.index.manifest import MANIFEST_FILE
@@ -180,8 +181,8 @@ def test_a_version_that_is_replaced_while_it_is_fetched(
     one.add(samples, 3)
     read = PublishedIndex._read
 
-    def read_then_replaced(self: PublishedIndex, number: int):  # type: ignore[no-untyped-def]
-        version = read(self, number)
+    def read_then_replaced(self: PublishedIndex, number: int, *listed: object):  # type: ignore[no-untyped-def]
+        version = read(self, number, *listed)
         monkeypatch.setattr(PublishedIndex, "_read", read)
         for first in range(10, 10 + 2 * KEPT_VERSIONS):
             one.add(samples, 1, first)
@@ -314,3 +315,24 @@ def test_a_version_that_cannot_be_read_is_one_line_and_can_be_mended(
     assert two.ids() == numbered(0, 1, 2, 3)
     one.delete("p0")
     assert two.ids() == numbered(1, 2, 3)
+
+
+def test_a_machine_whose_disk_is_full_keeps_what_it_has(
+    one: Machine, objects: ObjectStore, samples: Samples, tmp_path: Path
+) -> None:
+    one.add(samples, 3)
+    (tmp_path / "disk").mkdir()
+    with small_disk(tmp_path / "disk") as disk:
+        two = Machine(objects.below("harbour"), disk / "two")
+        assert two.ids() == numbered(0, 1, 2)
+        one.add(samples, 90, 10)
+        for pages in (0, 1, 5):
+            fill(disk, pages)
+            with pytest.raises(StorageError, match=r"^cannot write .*(No space left on device)\): free space on this"):
+                two.published.fetch()
+            two.published.fetch(soon=True)  # searches go on
+            assert open_index(two.folder).ids() == numbered(0, 1, 2)
+            assert check_folder(two.folder) == []
+            (disk / "ballast").unlink()
+        assert two.ids() == numbered(0, 1, 2, *range(10, 100))
+        assert leftover_files(two.folder) == []

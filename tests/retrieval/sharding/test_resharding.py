@@ -23,7 +23,7 @@ from propcite.retrieval.sharding.folder import (
     replace_folder,
     snapshot_folder,
 )
-from propcite.retrieval.sharding.layout import LAYOUT_FILE, index_version, shard_folders, shard_numbers
+from propcite.retrieval.sharding.layout import LAYOUT_FILE, Layout, index_version, shard_folders, shard_numbers
 from propcite.retrieval.sharding.resharding import WORK, move_shard, reshard
 from propcite.retrieval.sharding.sharded_index import ShardedIndex
 
@@ -241,6 +241,21 @@ def test_a_shard_of_another_encoder_is_refused(folder: Path, samples: Samples) -
     shutil.rmtree(place)
     TokenIndex(samples.dimension, "another").save(place)
     with pytest.raises(IndexFormatError, match="shard 0 was made by made-up, shard 1 by another: run propcite reindex"):
+        open_index(folder)
+
+
+def test_a_shard_that_is_there_twice_is_refused(folder: Path) -> None:
+    reshard(folder, 2)
+    first, second = shard_folders(folder)
+    kept = second.rename(folder / "kept")
+    shutil.copytree(first, second)
+    with pytest.raises(IndexFormatError, match="shards 0 and 1 hold the same passages: bring back the folder"):
+        open_index(folder)
+    shutil.rmtree(second)
+    kept.rename(second)
+    assert open_index(folder).ids()
+    Layout((first.name, first.name)).write(folder)
+    with pytest.raises(IndexFormatError, match=f"{LAYOUT_FILE} is damaged: run propcite reindex"):
         open_index(folder)
 
 

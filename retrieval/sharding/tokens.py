@@ -1,0 +1,88 @@
+"""The token of a Ray cluster: who has none is refused, because whoever takes part runs code on its machines."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import socket
+from pathlib import Path
+from typing import Any
+
+from propcite.retrieval.errors import RetrievalError
+
+MODE, FILE = "RAY_AUTH_MODE", "RAY_AUTH_TOKEN_PATH"
+TIMEOUT_S = 5
+
+
+def token_file() -> Path:
+    """Return where this machine keeps the token, for Ray too; the variable RAY_AUTH_TOKEN takes its place."""
+    return Path(os.environ.get(FILE) or Path.home() / ".ray" / "auth_token")
+
+
+def begin_with_token() -> bool:
+    """Let a cluster that begins here ask for a token, made if there is none; False if RAY_AUTH_MODE says otherwise."""
+    if os.environ.get(MODE, "token").lower() != "token":
+        return False
+    if not _has_token():
+        path = token_file()
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
+            file.write(secrets.token_hex(32))
+        _loader().reset_cache()
+    _enable()
+    return True
+
+
+def use_token(address: str) -> None:
+    """Use the token of this machine where the cluster at an address asks for one; RetrievalError if it takes none."""
+    if MODE in os.environ and os.environ[MODE].lower() != "token":
+        return
+    if MODE in os.environ and not _has_token():
+        raise RetrievalError(_line(address, f"{MODE} is token, and this machine has none"))
+    if _is_admitted(address):
+        return
+    if not _has_token():
+        raise RetrievalError(_line(address, "it asks for a token, and this machine has none"))
+    _enable()
+    if not _is_admitted(address):
+        raise RetrievalError(_line(address, "it refuses the token of this machine"))
+
+
+def _line(address: str, what: str) -> str:
+    return (
+        f"the cluster at {address} cannot be used, because {what}: copy {token_file()} from the cluster's first "
+        "machine, or set RAY_AUTH_TOKEN"
+    )
+
+
+def _is_admitted(address: str) -> bool:
+    """Return whether a cluster answers this process; also True where nothing answers."""
+    from ray._raylet import GcsClient  # type: ignore[attr-defined]
+    from ray.exceptions import AuthenticationError
+
+    host, _, port = address.rpartition(":")
+    try:
+        socket.create_connection((host.strip("[]"), int(port)), timeout=TIMEOUT_S).close()
+        GcsClient(address=address).internal_kv_get(b"", b"propcite")
+    except AuthenticationError:
+        return False
+    except Exception:  # joining the cluster will say what is wrong
+        return True
+    return True
+
+
+def _has_token() -> bool:
+    return bool(_loader().has_token(ignore_auth_mode=True))
+
+
+def _enable() -> None:
+    from ray._raylet import Config  # type: ignore[attr-defined]
+
+    os.environ[MODE] = "token"
+    Config.initialize("")
+
+
+def _loader() -> Any:
+    from ray._raylet import AuthenticationTokenLoader  # type: ignore[attr-defined]
+
+    return AuthenticationTokenLoader.instance()
