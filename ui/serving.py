@@ -101,10 +101,7 @@ def file(request: Request) -> ViewerResponse:
 
 
 def begin() -> None:
-    """Start the process that draws pages and load the models before they are needed; whoever needs them gets the errors.
-
-    The views are imported here too: the server listens before that.
-    """
+    """Start the process that draws pages and load the models before they are needed; requests report their errors."""
     with suppress(PropCiteError, ProcessEndedError):
         viewer().page_images.start()
     from propcite.ui import session

@@ -47,7 +47,8 @@ const inside = (selector) => hosts().some((host) => host.shadowRoot?.querySelect
 addEventListener("keydown", () => { seen.start = performance.now(); }, { capture: true, once: true });
 const look = () => {
   const now = performance.now() - seen.start;
-  if (!seen.words && (document.querySelector(".st-key-written")?.textContent.trim() || inside(".answer"))) seen.words = now;
+  const written = document.querySelector(".st-key-written")?.textContent.trim();
+  if (!seen.words && (written || inside(".answer"))) seen.words = now;
   if (inside(".evidence .cited")) seen.evidence = now;
   else setTimeout(look, 5);
 };
