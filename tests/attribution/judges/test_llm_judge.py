@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import threading
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -29,6 +30,7 @@ from propcite.attribution.judges.llm_prompts import (
 )
 from propcite.attribution.judges.word_checks import WordCheckedJudge
 from propcite.attribution.llm.replies import Answer
+from propcite.retrieval.interrupting import interruptible
 
 CASE = Case("The barrier is 6.4 metres high.", ("The flood barrier is 6.4 metres high.",), "Lantern Point")
 SECRET = "sk-verysecret"
@@ -170,6 +172,27 @@ def test_a_timeout_is_reported() -> None:
         started = time.perf_counter()
         assert judge_of(server, timeout=0.1).judge([CASE])[0].reason == "not judged: the request timed out"
     assert time.perf_counter() - started < 4.5
+
+
+def test_a_request_that_nobody_waits_for_is_cancelled() -> None:
+    class LeftError(Exception):
+        pass
+
+    cases = [Case(f"The barrier is {n} metres high.", ("It is high.",)) for n in range(9)]
+    with ScriptedLlm(Reply("no verdict", delay=60.0)) as server:
+
+        def leave() -> None:
+            if server.num_in_flight == 4:
+                raise LeftError
+
+        with interruptible(leave), pytest.raises(LeftError):
+            judge_of(server, timeout=60.0).judge(cases)
+        assert server.client_left.wait(5.0)
+        end = time.monotonic() + 5.0
+        while any(thread.name.startswith("llm-judge") for thread in threading.enumerate()):
+            assert time.monotonic() < end, "its threads go on"
+            time.sleep(0.01)
+        assert len(server.requests) == 4
 
 
 def test_the_client_retries_when_a_server_is_busy() -> None:
