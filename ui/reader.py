@@ -61,8 +61,8 @@ def show_summary(answer: CitedAnswer) -> None:
     st.caption(plain(" · ".join(filter(None, [coverage, written_by(answer)]))))
     if line := _other_documents(answer):
         st.warning(plain(line), icon=":material/compare_arrows:")
-    for notice in notices(answer):
-        st.warning(plain(notice), icon=":material/info:")
+    if lines := [plain(notice) for notice in notices(answer)]:
+        st.warning("  \n".join(lines), icon=":material/info:")
 
 
 def _other_documents(answer: CitedAnswer) -> str:

@@ -44,7 +44,7 @@ class LlmJudge:
 
     With the style "auto" the model's name decides: Bespoke-MiniCheck and Granite Guardian 3.3 have their own prompts.
     The latter needs a server that gives the request's documents to the chat template, as vLLM does.  A case without a
-    usable verdict is unsupported, and its reason says why; `num_unjudged` counts these, `last_failure` is the latest
+    usable verdict is unchecked, and its reason says why; `num_unjudged` counts these, `last_failure` is the latest
     reason.
     """
 
@@ -124,7 +124,7 @@ class LlmJudge:
             with self._lock:
                 self.num_unjudged += 1
                 self.last_failure = failure.summary
-            return Verdict(Label.UNSUPPORTED, 0.0, NOT_JUDGED + failure.summary)
+            return Verdict(Label.UNCHECKED, 0.0, NOT_JUDGED + failure.summary)
         return _combined(verdicts, self.supported_from)
 
     def _model_verdict(self, claim: str, evidence: str, context: str) -> ModelVerdict:
