@@ -15,7 +15,7 @@ MAX_CITATIONS = 3  # markers per sentence, as in ALCE
 
 
 class Label(StrEnum):
-    """The verdict of a judge on evidence; `unchecked` where part of the documents could not be searched for it.
+    """The verdict of a judge on evidence; `unchecked` where none was given, or not over all the documents.
 
     >>> Label("partly")
     <Label.PARTLY: 'partly'>

@@ -86,9 +86,9 @@ def _card(card: Sequence[Alternative], sources: Sources, views: Views) -> str:
 
 
 def _sentence(one: Alternative) -> str:
-    reason = f" {escape(sentence(one.verdict.reason))}" if one.verdict.reason else ""
+    lines = " ".join(sentence(line) for line in (sure_line(one.verdict), one.verdict.reason) if line)
     words = escape(" ".join(one.hit.text.split()))
-    why = f'<span class="why">{sure_line(one.verdict)}.{reason}</span>'
+    why = f'<span class="why">{escape(lines)}</span>'
     return f"<li>{badge(one.label)}{_marker(one)} “{words}” {why}</li>"
 
 

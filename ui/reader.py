@@ -9,10 +9,11 @@ import streamlit as st
 from propcite.app.answering.naming import documents_named
 from propcite.app.library.store import CollectionInfo, Scope
 from propcite.app.server.links import Links
-from propcite.attribution.citations import CitedAnswer, CitedProposition
+from propcite.attribution.citations import CitedAnswer, CitedProposition, Label
 from propcite.attribution.formats import FORMATS, Format
 from propcite.attribution.formats.cited_documents import Documents, with_documents
 from propcite.attribution.formats.links import linked_by
+from propcite.attribution.formats.wording import label_of
 from propcite.ui import alternatives, explanation, feedback, record, session
 from propcite.ui.clickable import show_answer
 from propcite.ui.render import payload, plain
@@ -61,8 +62,8 @@ def show_summary(answer: CitedAnswer) -> None:
     st.caption(plain(" · ".join(filter(None, [coverage, written_by(answer)]))))
     if line := _other_documents(answer):
         st.warning(plain(line), icon=":material/compare_arrows:")
-    for notice in notices(answer):
-        st.warning(plain(notice), icon=":material/info:")
+    if lines := [plain(notice) for notice in notices(answer)]:
+        st.warning("  \n".join(lines), icon=":material/info:")
 
 
 def _other_documents(answer: CitedAnswer) -> str:
@@ -123,23 +124,25 @@ def _read(answer: CitedAnswer, sources: Sources, views: Views) -> None:
     listed = f"listed-{answer.id}-{turn}"
 
     def select() -> None:
-        fact = st.session_state[clicked]["fact"]
-        st.session_state[lists] = (turn + 1, fact)
-        keep(fact)
+        number = st.session_state[clicked]["fact"]
+        st.session_state[lists] = (turn + 1, number)
+        keep(number)
 
     def pick() -> None:
         if st.session_state[lists][0] == turn:
             keep(st.session_state[listed])
 
-    def keep(fact: int) -> None:
-        st.session_state[chosen] = fact
-        st.query_params["fact"] = str(fact)
+    def keep(number: int) -> None:
+        st.session_state[chosen] = number
+        st.query_params["fact"] = str(number)
 
     show_answer(payload(answer, sources, st.session_state.get(chosen, 0), views), key=clicked, on_select=select)
     if by_number:
-        feedback.ask(answer, by_number[st.session_state[chosen]])
-        alternatives.show(answer, by_number[st.session_state[chosen]])
-        explanation.show(answer, by_number[st.session_state[chosen]])
+        fact = by_number[st.session_state[chosen]]
+        if label_of(fact) is not Label.UNCHECKED:
+            feedback.ask(answer, fact)
+        alternatives.show(answer, fact)
+        explanation.show(answer, fact)
         with st.expander("All statements as a list"):
             number = st.selectbox(
                 "Statement",

@@ -186,7 +186,7 @@ def evidence_html(cited: CitedProposition, sources: Sources, views: Views = NO_V
     return (
         f'<header>{badge_html(cited, trust)}{STEPS}</header><p class="claim">{escape(cited.proposition.text)}</p>'
         + (f'<p class="reason">{escape(reason[:1].upper() + reason[1:])}.</p>' if reason else "")
-        + ("".join(shown) or '<p class="nearest">The collection has nothing near it.</p>')
+        + ("".join(shown) or f'<p class="nearest">{nearest_line(cited)}.</p>')
     )
 
 
@@ -195,7 +195,7 @@ def badge_html(cited: CitedProposition, trust: str = "") -> str:
     sure = ""
     if cited.verdict and (cited.citations or cited.nearest):
         line = " · ".join(filter(None, [sure_line(cited.verdict), trust if cited.citations else ""]))
-        sure = f'<span class="sure">{escape(line)}</span>'
+        sure = f'<span class="sure">{escape(line)}</span>' if line else ""
     return badge(label_of(cited)) + sure
 
 

@@ -101,14 +101,18 @@ def file(request: Request) -> ViewerResponse:
 
 
 def begin() -> None:
-    """Start the process that draws pages before the first is requested; errors are reported by the request."""
+    """Start the process that draws pages and load the models before they are needed; requests report their errors."""
     with suppress(PropCiteError, ProcessEndedError):
         viewer().page_images.start()
+    from propcite.ui import session
+
+    with suppress(PropCiteError):
+        session.load_model_ahead()
 
 
 @asynccontextmanager
 async def lifespan(_: App) -> AsyncIterator[None]:
-    Thread(target=begin, name="propcite-pages", daemon=True).start()
+    Thread(target=begin, name="propcite-begin", daemon=True).start()
     yield
     if viewer.cache_info().currsize:
         viewer().page_images.close()

@@ -87,6 +87,12 @@ def load_model() -> None:
         _load_model(parts())
 
 
+def load_model_ahead() -> None:
+    """Load the models and what writes answers, in the thread of the caller, before anybody asks."""
+    _load_model(parts())
+    _ = parts().generator
+
+
 @st.cache_resource(show_spinner=False, hash_funcs={Parts: id})
 def _load_model(parts: Parts) -> bool:
     loaded = bool(parts.propcite)

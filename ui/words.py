@@ -58,11 +58,13 @@ def opinion_words(opinion: Opinion, *, cited: bool) -> str:
 
 
 def sure_line(verdict: Verdict) -> str:
-    """Say how sure a verdict is.
+    """Say how sure a verdict is; empty where nothing was checked.
 
     >>> sure_line(Verdict(Label.SUPPORTED, 0.94)), sure_line(Verdict(Label.UNSUPPORTED, 0.03))
     ('94% sure', '97% sure')
     """
+    if verdict.label is Label.UNCHECKED:
+        return ""
     is_for = verdict.label is Label.SUPPORTED
     return f"{percent(verdict.probability if is_for else 1 - verdict.probability)} sure"
 

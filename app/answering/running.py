@@ -13,11 +13,12 @@ from propcite.app.answering.steps import Step, spent_by_step
 from propcite.app.errors import LeftError
 from propcite.attribution.citations import CitedAnswer
 from propcite.attribution.citing.stream import CitedStream
+from propcite.attribution.citing.unread import with_unread
 from propcite.attribution.events import AnswerDone, Event
 from propcite.retrieval.interrupting import interruptible
 from propcite.retrieval.timing import Timer
 
-STOPPED = "stopped before its end: what was written last is not cited"
+STOPPED = "stopped before its end: what was written last is not checked"
 
 Finish = Callable[[CitedAnswer, Draft, Timer], CitedAnswer]  # stores the answer and returns it as it is stored
 
@@ -92,7 +93,7 @@ class AnswerStream(Iterator[Event]):
         self._cited.close()
         self._writing.close()
         with interruptible(_go_on):  # nobody waits for the rest, but what is there is kept
-            answer = self._cited.so_far
+            answer = with_unread(self._cited.so_far)
             if answer.text.strip():
                 self.stored = self._finish(answer, Draft(answer.text, incomplete=True, notes=(STOPPED,)), self._timer)
 

@@ -22,12 +22,16 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-def compare(left: Pipeline, right: Pipeline, question: str) -> Comparison:
+def compare(left: Pipeline, right: Pipeline, question: str, report: ProgressReport = ignore_progress) -> Comparison:
     """Answer a question on each side and match the facts; both answers are stored.
 
     A side that has no answer abstains, and has no facts.
     """
-    one, other = (side.answer(question) for side in (left, right))
+    report("Asking the left side", 0.0)
+    one = left.answer(question)
+    report("Asking the right side", 0.4)
+    other = right.answer(question)
+    report("Matching what both say", 0.8)
     sides = left.retriever(), right.retriever()
     with in_turn(len(one.text) + len(other.text)):
         compared = left.propcite.compare_answers(one, sides[0], other, sides[1])

@@ -83,12 +83,14 @@ def _show_answers(
     from propcite.app.comparing import compare as compare_sides
     from propcite.app.comparing.terminal import show_comparison
     from propcite.app.library.store import Action
+    from propcite.app.terminal_progress import sharing
     from propcite.attribution.formats.comparison import to_html, to_markdown
     from propcite.attribution.formats.json.comparisons import comparison_dict
     from propcite.attribution.formats.text import utf8
 
     left, right = (parts.pipeline(collection, side) for side in sides)
-    comparison = compare_sides(left, right, question)
+    with sharing() as report:
+        comparison = compare_sides(left, right, question, report)
     for answer in (comparison.left, comparison.right):
         record(parts, Action.ASKED, collection.name, answer.id)
     names = _names(sides)

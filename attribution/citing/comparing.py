@@ -130,7 +130,7 @@ def _facts(answer: CitedAnswer, elsewhere: CitedAnswer) -> list[ComparedFact]:
 def _compared(fact: CitedProposition, elsewhere: CitedProposition) -> ComparedFact:
     cited = tuple(citation.evidence for citation in elsewhere.citations)
     nearest = (elsewhere.nearest,) if elsewhere.nearest else ()
-    speaks = elsewhere.verdict is not None and elsewhere.verdict.label is not Label.UNSUPPORTED
+    speaks = elsewhere.verdict is not None and elsewhere.verdict.label not in (Label.UNSUPPORTED, Label.UNCHECKED)
     return ComparedFact(fact, elsewhere.verdict, (cited or nearest) if speaks else ())
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from propcite.attribution.citations import CitedAnswer, CitedProposition, Evidence, Label
+from propcite.attribution.judges import NOT_JUDGED
 from propcite.attribution.question_parts import Answered
 from propcite.retrieval.text import Passage, Span
 
@@ -25,6 +26,7 @@ ANSWERED_LINES = {
 ELSEWHERE = "found elsewhere"  # not in a passage that the writer of the answer had
 MAX_NAMED = 5  # other places of the same words
 
+_COUNTED = (Label.CONTRADICTED, Label.UNCHECKED)
 _NEAREST = {
     Label.CONTRADICTED: "The nearest source says otherwise",
     Label.PARTLY: "The nearest source says part of it",
@@ -37,8 +39,14 @@ def label_of(cited: CitedProposition) -> Label:
 
 def nearest_line(cited: CitedProposition) -> str:
     """Say what the nearest source of a fact without support says, without a stop."""
-    if label_of(cited) is Label.UNCHECKED:
+    reason = cited.verdict.reason if cited.verdict else ""
+    is_read = not reason.startswith(NOT_JUDGED)
+    if label_of(cited) is Label.UNCHECKED and is_read:
         return "Part of the documents could not be searched"
+    if not is_read:
+        return (
+            "The nearest source, with which it was not compared" if cited.nearest else "No source was compared with it"
+        )
     if cited.nearest is None:
         return "Nothing that comes near it was found"
     return _NEAREST.get(label_of(cited), "The nearest source does not support it")
@@ -78,7 +86,7 @@ def coverage_line(answer: CitedAnswer) -> str:
 
 
 def counts_line(answer: CitedAnswer, said: str) -> str:
-    """Return `3 of 4` and the words `said` for facts with a citation, how many are contradicted, and the judge's trust.
+    """Return `3 of 4` and the words `said` for facts with a citation, how many are in doubt, and the judge's trust.
 
     Empty if there are no facts.
     """
@@ -86,9 +94,10 @@ def counts_line(answer: CitedAnswer, said: str) -> str:
     if not facts:
         return ""
     line = f"{sum(bool(fact.citations) for fact in facts)} of {len(facts)} {said}"
-    num_contradicted = sum(label_of(fact) is Label.CONTRADICTED for fact in facts)
-    contradicted = f"{num_contradicted} contradicted" if num_contradicted else ""
-    return " · ".join(filter(None, [line, contradicted, answer.models.get("judge_trust", "")]))
+    doubts = [
+        f"{number} {SIGNS[label][1]}" for label in _COUNTED if (number := sum(label_of(f) is label for f in facts))
+    ]
+    return " · ".join(filter(None, [line, *doubts, answer.models.get("judge_trust", "")]))
 
 
 def notices(answer: CitedAnswer) -> list[str]:

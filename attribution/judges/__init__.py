@@ -14,7 +14,7 @@ from propcite.retrieval.encoding.base import TextEncoder
 
 SUPPORTED_FROM = 0.5
 PARTLY_FROM = 0.3
-NOT_JUDGED = "not judged: "  # begins the reason of a verdict where a judge failed
+NOT_JUDGED = "not checked: "  # begins the reason of a verdict where a judge failed
 
 
 @dataclass(frozen=True, slots=True)

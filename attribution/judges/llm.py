@@ -5,10 +5,9 @@ The reply is parsed as a verdict and nothing else: none of the model's words are
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
-from concurrent.futures import TimeoutError as FutureTimeoutError
+from collections.abc import Callable, Sequence
 from contextlib import suppress
+from functools import partial
 from threading import Lock
 from typing import Literal, TypeVar
 
@@ -26,7 +25,7 @@ from propcite.attribution.judges.llm_prompts import (
 )
 from propcite.attribution.llm.endpoint import ARGUMENTS, Endpoint, EndpointNames, Message
 from propcite.attribution.llm.failures import NoAnswerError, one_line
-from propcite.retrieval.interrupting import check_interrupt
+from propcite.attribution.llm.parallel import in_threads
 
 Style = Literal["auto", "verdict", "minicheck", "guardian"]
 
@@ -36,7 +35,6 @@ MAX_EVIDENCE_CHARACTERS = 12_000  # per request; longer evidence is judged in pi
 MAX_CLAIM_CHARACTERS = 4_000
 MAX_ATTEMPTS = 2
 JUST_BELOW = 1e-4
-LOOK_S = 0.1  # after which work that waits for a reply looks whether it was interrupted
 
 T = TypeVar("T")
 
@@ -46,7 +44,7 @@ class LlmJudge:
 
     With the style "auto" the model's name decides: Bespoke-MiniCheck and Granite Guardian 3.3 have their own prompts.
     The latter needs a server that gives the request's documents to the chat template, as vLLM does.  A case without a
-    usable verdict is unsupported, and its reason says why; `num_unjudged` counts these, `last_failure` is the latest
+    usable verdict is unchecked, and its reason says why; `num_unjudged` counts these, `last_failure` is the latest
     reason.
     """
 
@@ -93,15 +91,14 @@ class LlmJudge:
         of the model needs.
         """
         distinct = list(dict.fromkeys(cases))
-        pool = ThreadPoolExecutor(self._endpoint.num_parallel, thread_name_prefix="llm-judge")
-        try:
-            if distinct and not self._is_checked:
-                _result(pool.submit(self._check_server))
-            asked = [pool.submit(self._verdict, case) for case in distinct]
-            verdicts = dict(zip(distinct, map(_result, asked), strict=True))
-        finally:
-            pool.shutdown(wait=False, cancel_futures=True)
+        if distinct and not self._is_checked:
+            self._in_threads([self._check_server])
+        judged = self._in_threads([partial(self._verdict, case) for case in distinct])
+        verdicts = dict(zip(distinct, judged, strict=True))
         return [verdicts[case] for case in cases]
+
+    def _in_threads(self, works: Sequence[Callable[[], T]]) -> list[T]:
+        return in_threads(works, self._endpoint.num_parallel, "llm-judge")
 
     def _check_server(self) -> None:
         """Raise AttributionError if a claim that the evidence does not state is supported: the server ignores fields.
@@ -127,7 +124,7 @@ class LlmJudge:
             with self._lock:
                 self.num_unjudged += 1
                 self.last_failure = failure.summary
-            return Verdict(Label.UNSUPPORTED, 0.0, NOT_JUDGED + failure.summary)
+            return Verdict(Label.UNCHECKED, 0.0, NOT_JUDGED + failure.summary)
         return _combined(verdicts, self.supported_from)
 
     def _model_verdict(self, claim: str, evidence: str, context: str) -> ModelVerdict:
@@ -148,16 +145,6 @@ class LlmJudge:
                 {"role": "user", "content": self.form.reminder},
             ]
         raise NoAnswerError(f"the model gave no verdict in {attempts} answer{'s' * (attempts > 1)}")
-
-
-def _result(asked: Future[T]) -> T:
-    """Wait for a reply; work that is interrupted waits no longer, and a request that was sent ends by itself."""
-    while True:
-        with suppress(FutureTimeoutError):
-            return asked.result(LOOK_S)
-        if asked.done():
-            return asked.result()
-        check_interrupt()
 
 
 def style_of(model: str) -> Style:

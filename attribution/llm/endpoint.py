@@ -12,7 +12,7 @@ import re
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Mapping
 from contextlib import aclosing, contextmanager
 from functools import cached_property
-from threading import BoundedSemaphore, Lock
+from threading import Lock
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlsplit
 
@@ -29,6 +29,7 @@ from propcite.attribution.llm.failures import (
 from propcite.attribution.llm.replies import Answer, parse_chunk, parse_reply
 from propcite.attribution.llm.server_events import DONE, StreamEnd, event_data
 from propcite.attribution.llm.usage import record_usage, usage_of_reply
+from propcite.attribution.llm.whole_replies import WholeReplies
 from propcite.retrieval.extras import install_command
 
 if TYPE_CHECKING:
@@ -94,20 +95,21 @@ class Endpoint:
             "timeout": openai.Timeout(timeout, connect=min(timeout, CONNECT_S)),
             "max_retries": retries,
         }
-        self._client = openai.OpenAI(**self._arguments)
-        self._client.organization = self._client.project = None  # else taken from the environment, for any server
+        self._replies = WholeReplies(self._new_client(), num_parallel)
         self._extra = frozenset(extra or {})
         self._options = {"system": True, **_STREAM_OPTIONS, **options, **(extra or {})}
         self._has_connected = False
         self._lock = Lock()
-        self._slots = BoundedSemaphore(num_parallel)
+
+    def _new_client(self) -> AsyncOpenAI:
+        client: AsyncOpenAI = self._openai.AsyncOpenAI(**self._arguments)
+        client.organization = client.project = None  # else taken from the environment, for any server
+        return client
 
     @cached_property
     def _async_client(self) -> AsyncOpenAI:
-        """Return the client of streams, all of which run in one event loop."""
-        client: AsyncOpenAI = self._openai.AsyncOpenAI(**self._arguments)
-        client.organization = client.project = None
-        return client
+        """Return the client of streams, all of which run in one event loop, that of the caller."""
+        return self._new_client()
 
     def ask(self, messages_for: Callable[[bool], list[Message]], extra: Mapping[str, Any] | None = None) -> Answer:
         """Return the model's answer.  `messages_for` builds the messages; its argument is whether a schema is sent.
@@ -166,11 +168,10 @@ class Endpoint:
         return {"model": self.model, "messages": messages, **own, **({"extra_body": body} if body else {})}
 
     def _complete(self, request: dict[str, Any]) -> str:
-        """Return the server's reply unparsed: the client would accept a web page as a completion."""
-        with self._translated_errors(), self._slots:
-            reply = self._client.chat.completions.with_raw_response.create(**request)
+        with self._translated_errors():
+            reply = self._replies.reply_to(request)
         self._has_connected = True
-        return reply.http_response.text
+        return reply
 
     async def _with_retries(self, request: dict[str, Any]) -> AsyncGenerator[str | StreamEnd, None]:
         """Send the request again if the connection breaks before the first text."""
@@ -276,7 +277,9 @@ class Endpoint:
     def _model_hint(self) -> str:
         """Return the next step for a user who named a model that the server lacks."""
         try:
-            names = [model.id for model in self._client.with_options(max_retries=0, timeout=5).models.list().data][:5]
+            with self._openai.OpenAI(**{**self._arguments, "timeout": 5, "max_retries": 0}) as client:
+                client.organization = client.project = None
+                names = [model.id for model in client.models.list().data][:5]
         except (self._openai.OpenAIError, AttributeError, TypeError, ValueError):
             names = []
         return f"name one of {', '.join(names)}" if names else f"correct the {self._names.url}, which often ends in /v1"

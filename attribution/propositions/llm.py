@@ -9,12 +9,13 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from threading import Lock
 
 from propcite.attribution.citations import Proposition
 from propcite.attribution.llm.endpoint import ARGUMENTS, Endpoint, EndpointNames
 from propcite.attribution.llm.failures import NoAnswerError, one_line, sendable
+from propcite.attribution.llm.parallel import in_threads
 from propcite.attribution.propositions import Splitter
 from propcite.attribution.propositions.alignment import propositions_from_texts
 from propcite.attribution.propositions.rules import RuleSplitter
@@ -131,8 +132,8 @@ class LlmSplitter:
         contexts = contexts or [()] * len(sentences)
         if len(contexts) != len(sentences):
             raise ValueError(f"expected a context for each of {len(sentences)} sentences, got {len(contexts)}")
-        with ThreadPoolExecutor(self._endpoint.num_parallel, thread_name_prefix="llm-splitter") as pool:
-            return list(pool.map(self.split, sentences, contexts))
+        works = [partial(self.split, *row) for row in zip(sentences, contexts, strict=True)]
+        return in_threads(works, self._endpoint.num_parallel, "llm-splitter")
 
     def _texts(self, sentence: str, context: Sequence[str]) -> list[str]:
         if len(sentence) > MAX_CHARACTERS:

@@ -16,9 +16,10 @@ from statistics import median
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 
-from browsing import browsing, inside, memory_mb, serving, wait_for
+from browsing import browsing, inside, memory_mb, serving, settle, wait_for
 from selenium.webdriver import Chrome
 from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
 
 from propcite.app.demo import DOCUMENTS, QUESTIONS
 from propcite.app.ingest.sources import gather
@@ -26,16 +27,30 @@ from propcite.app.parts import Parts
 from propcite.app.settings import load_settings
 
 SESSIONS = 10
+ASKED_OF_DEMO = [json.loads(line)["question"] for line in QUESTIONS.read_text("utf-8").splitlines()]
 TURN = """
 const [root, key, done] = arguments, start = performance.now();
 const times = { words: 0 };
 document.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
 const look = () => {
   if (!times.words && root.querySelector(".cited")) times.words = performance.now() - start;
-  const images = [...root.querySelectorAll(".page img")];
+  const images = [...root.querySelectorAll(".page img[src]")];  // without one it is folded
   if (times.words && images.every((image) => image.complete && image.naturalWidth)) {
     done([times.words, performance.now() - start]);
   } else setTimeout(look, 1);
+};
+look();
+"""
+ASKED = """
+const seen = window.seen = {}, hosts = () => [...document.querySelectorAll('[data-testid^="stBidi"]')];
+const inside = (selector) => hosts().some((host) => host.shadowRoot?.querySelector(selector)?.textContent.trim());
+addEventListener("keydown", () => { seen.start = performance.now(); }, { capture: true, once: true });
+const look = () => {
+  const now = performance.now() - seen.start;
+  const written = document.querySelector(".st-key-written")?.textContent.trim();
+  if (!seen.words && (written || inside(".answer"))) seen.words = now;
+  if (inside(".evidence .cited")) seen.evidence = now;
+  else setTimeout(look, 5);
 };
 look();
 """
@@ -48,8 +63,7 @@ def fill(data_dir: Path) -> list[str]:
     collection = parts.library.create_collection("demo")
     list(parts.ingester(collection).ingest(gather([DOCUMENTS])[0]))
     pipeline = parts.pipeline(collection)
-    questions = [json.loads(line)["question"] for line in QUESTIONS.read_text("utf-8").splitlines()]
-    answers = [pipeline.answer(question) for question in questions]
+    answers = [pipeline.answer(question) for question in ASKED_OF_DEMO]
     return [answer.id for answer in answers if len(answer.citations) > 3]
 
 
@@ -61,6 +75,18 @@ def painted(driver: Chrome, address: str) -> tuple[float, float]:
     shown = 1000 * (time.perf_counter() - start)
     paints = driver.execute_script("return performance.getEntriesByType('paint').map((e) => [e.name, e.startTime])")
     return dict(paints)["first-contentful-paint"], shown
+
+
+def asked(driver: Chrome, address: str, question: str) -> tuple[float, float]:
+    """Ask on an open page, and return the milliseconds from Enter to the first words and to the evidence."""
+    driver.get(address)
+    box = wait_for(lambda: driver.find_element(By.CSS_SELECTOR, '[data-testid="stChatInput"] textarea'))
+    settle(driver)
+    box.send_keys(question)
+    driver.execute_script(ASKED)
+    box.send_keys(Keys.ENTER)
+    seen = wait_for(lambda: driver.execute_script("return window.seen.evidence && window.seen"))
+    return seen["words"], seen["evidence"]
 
 
 def turns(driver: Chrome, number: int) -> Iterator[list[float]]:
@@ -91,6 +117,13 @@ def line(name: str, values: Sequence[float], unit: str = "ms") -> None:
 def measure(address: str, answers: Sequence[str], data_dir: Path, rounds: int) -> None:
     print("| | median | worst | times | |\n|---|---:|---:|---:|---|")
     with browsing() as driver:
+        words, evidence = asked(driver, address, ASKED_OF_DEMO[0])
+        line("first words of the first answer after start-up", [words])
+        line("evidence of the first answer after start-up", [evidence])
+        questions = ASKED_OF_DEMO[1 : rounds + 1]
+        later = [asked(driver, address, question) for question in questions]
+        line("first words of an answer", [words for words, _ in later])
+        line("evidence of an answer", [evidence for _, evidence in later])
         first, shown = painted(driver, f"{address}/?answer={answers[0]}")
         line("first words after start-up", [first])
         line("evidence after start-up", [shown])

@@ -35,7 +35,7 @@ class ScriptedLlm:
 
     The script is one reply for all requests, a list with one reply per request, or a function of the request.
     `requests` lists the chat requests in order of arrival, `max_in_flight` is the largest number handled at once, and
-    `client_left` is set when a client leaves a stream before its end.  Set `resume` to let stalled replies go on.
+    `client_left` is set when a client leaves before the end of its reply.  Set `resume` to let stalled replies go on.
     """
 
     def __init__(
@@ -109,11 +109,6 @@ class ScriptedLlm:
     @property
     def is_closing(self) -> bool:
         return self._closing.is_set()
-
-    def wait(self, seconds: float) -> None:
-        """Sleep, but no longer than the server runs."""
-        if seconds:
-            self._closing.wait(seconds)
 
 
 def free_url() -> str:
@@ -193,11 +188,18 @@ class _Handler(BaseHTTPRequestHandler):
         request = Request(self._lower_headers(), json.loads(raw), self.path, raw)
         with llm.in_flight() as leave:
             reply = llm.reply_to(request)
-            llm.wait(reply.delay)
+            self._delay(reply.delay)
             if request.body.get("stream") and reply.body is None:
                 return self._stream(request, reply, leave)
             leave()
             return self._send(reply, whole_of(request, reply))
+
+    def _delay(self, seconds: float) -> None:
+        try:
+            self._stall(seconds)
+        except OSError:
+            self.server.llm.client_left.set()
+            raise
 
     def _send(self, reply: Reply, body: bytes) -> None:
         if reply.body is not None:

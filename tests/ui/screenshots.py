@@ -20,6 +20,7 @@ from selenium.webdriver.common.keys import Keys
 sys.path.append(str(Path(__file__).resolve().parents[1] / "support"))
 
 from browsing import browsing, inside, serving, settle, wait_for
+from scripted_llm import Reply, Request, ScriptedLlm, error, free_url
 
 from propcite.app.answering.pipeline import Pipeline
 from propcite.app.demo import DOCUMENTS, QUESTIONS
@@ -29,6 +30,7 @@ from propcite.app.reviewing.citing import Unpaced, cite_draft, kept_draft
 from propcite.app.reviewing.exports import cited_draft
 from propcite.app.reviewing.facts import make_decision
 from propcite.app.settings import load_settings
+from propcite.attribution.events import TextDelta
 from propcite.attribution.formats.reviewed.decisions import Choice
 
 DRAFT = """# Briefing on the works
@@ -75,7 +77,25 @@ def fill(data_dir: Path) -> dict[str, str]:
         "settings": "/settings",
         "document": f"/library?document={document.id}",
         **_runs(parts),
+        **_doubtful(data_dir),
     }
+
+
+def _doubtful(data_dir: Path) -> dict[str, str]:
+    """A text that the judge read in part, and an answer that was stopped."""
+
+    def judged(request: Request) -> str | Reply:
+        return error(500, "out of memory") if "Heron" in request.prompt else '{"verdict": "unsupported", "support": 4}'
+
+    with ScriptedLlm(judged) as llm:
+        parts = Parts(load_settings(data_dir=data_dir, judge="llm", judge_model="m", llm_url=llm.base_url))
+        unchecked = parts.pipeline(parts.library.collection("demo")).cite(TEXT)
+    with ScriptedLlm(Reply(chunks=("The barrier is 6.4 metres high. ", "It was finished"), stalls_after=2)) as llm:
+        parts = Parts(load_settings(data_dir=data_dir, generator="openai", generator_model="m", llm_url=llm.base_url))
+        with parts.pipeline(parts.library.collection("demo")).answer_stream("How high is the barrier?") as stopped:
+            next(event for event in stopped if isinstance(event, TextDelta) and "finished" in event.text)
+    assert stopped.stored
+    return {"unchecked": f"/cite?answer={unchecked.id}", "stopped": f"/?answer={stopped.stored.id}", "failed": "/"}
 
 
 def _review(parts: Parts, pipeline: Pipeline) -> str:
@@ -142,6 +162,9 @@ def take(driver: webdriver.Chrome, address: str, name: str, folder: Path) -> Non
         "compare": lambda: driver.find_elements(By.CSS_SELECTOR, ".st-key-compare button"),
         "whole": lambda: driver.find_elements(By.CSS_SELECTOR, ".st-key-compare button"),
         "review": lambda: inside(driver, ".cited"),
+        "unchecked": lambda: inside(driver, ".note.unchecked"),
+        "stopped": lambda: inside(driver, ".note.unchecked"),
+        "failed": lambda: driver.find_elements(By.CSS_SELECTOR, '[data-testid="stChatInput"]'),
         "welcome": lambda: driver.find_elements(By.CSS_SELECTOR, '[data-testid="stChatInput"]'),
     }
     wait_for(ready[name.split("-")[0]])
@@ -156,6 +179,13 @@ def take(driver: webdriver.Chrome, address: str, name: str, folder: Path) -> Non
         image = wait_for(lambda: inside(driver, ".page img"))[0]
         wait_for(lambda: driver.execute_script("return arguments[0].naturalWidth", image))
         driver.execute_script("arguments[0].scrollIntoView({block: 'center'})", inside(driver, ".page")[0])
+    if name.startswith("unchecked"):
+        inside(driver, ".note.unchecked")[0].click()
+        wait_for(lambda: inside(driver, ".evidence .badge.unchecked"))
+    if name.startswith("failed"):
+        settle(driver)
+        driver.find_element(By.CSS_SELECTOR, '[data-testid="stChatInput"] textarea').send_keys("What does it cost?\n")
+        wait_for(lambda: driver.find_elements(By.CSS_SELECTOR, '[data-testid="stAlert"]'))
     if name.startswith("search"):
         driver.find_element(By.CSS_SELECTOR, ".st-key-search-text input").send_keys("Who pays for it?\n")
         wait_for(lambda: inside(driver, ".source"))
@@ -171,13 +201,14 @@ def main(folder: Path, names: Sequence[str]) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="propcite-pictures-") as data:
         pages = fill(Path(data))
-        with serving(Path(data)) as address:
+        away = {"generator": "openai", "generator_model": "m", "llm_url": free_url()}
+        with serving(Path(data)) as address, serving(Path(data), **away) as without_model:
             for (width, height), theme in product(((1280, 860), (390, 844)), ("light", "dark")):
                 with browsing(width, height, dark=theme == "dark") as driver:
                     for view, path in pages.items():
                         name = f"{view}-{width}-{theme}"
                         if not names or name in names:
-                            take(driver, address + path, name, folder)
+                            take(driver, (without_model if view == "failed" else address) + path, name, folder)
 
 
 if __name__ == "__main__":

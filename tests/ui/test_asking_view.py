@@ -232,7 +232,7 @@ def test_a_server_that_is_down_is_named_and_the_sources_may_answer_instead(
     for name, value in (("GENERATOR", "openai"), ("GENERATOR_MODEL", "m"), ("LLM_URL", url)):
         monkeypatch.setenv(f"PROPCITE_{name}", value)
     test = ask(opened(filled), QUESTION)
-    assert f"no server answers at {url}: start it or correct the PROPCITE_LLM_URL" in texts(test)
+    assert f"No server answers at {url}: start it or correct the PROPCITE_LLM_URL" in texts(test)
     assert test.chat_input(key="question").value == QUESTION
     test = healthy(test.button(key="without-model").click().run())
     assert "84 million" in library.answer(address(test)).text
@@ -357,7 +357,7 @@ def test_a_question_that_would_wait_too_long_is_given_back(
     somebody = Waiting("somebody else", 0.5, 60.0, lambda: None)
     page_turns.put(somebody)
     test = ask(page, QUESTION)
-    assert "too much waits already: try again in" in texts(test)
+    assert "Too much waits already: try again in" in texts(test)
     assert not library.answers()
     page_turns.end(somebody, 0.5)
     assert "84 million" in library.answer(address(ask(test, QUESTION))).text

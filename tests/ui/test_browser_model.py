@@ -66,6 +66,7 @@ def test_a_silent_model_is_stopped_and_one_that_is_away_is_done_without(address:
         driver.get(address)
         ask(driver, QUESTION)
         wait_for(lambda: f"no server answers at {url}" in body(driver))
+        assert "Your question was not answered." in body(driver)
         wait_for(lambda: typed(driver) == QUESTION)
         press(driver, saying("Answer in the words of the sources"), lambda: inside(driver, ".marker"))
         assert "4 million" in inside(driver, ".answer")[0].text

@@ -5,7 +5,8 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -38,21 +39,34 @@ def test_the_first_paint_loads_no_model_library() -> None:
     assert loaded.stdout.split() == []
 
 
-@pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
-def test_a_signal_to_the_command_ends_the_page(tmp_path: Path) -> None:
+@contextmanager
+def running(data_dir: Path) -> Iterator[tuple[subprocess.Popen[bytes], int]]:
+    """The page as the command starts it, once it listens.  -> its process and its port"""
     with socket.socket() as free:
         free.bind(("localhost", 0))
         port = free.getsockname()[1]
     words = [sys.executable, "-P", "-m", "propcite", "ui", "--headless", "--port", str(port)]
-    environment = {**os.environ, "PROPCITE_DATA_DIR": str(tmp_path)}
+    environment = {**os.environ, "PROPCITE_DATA_DIR": str(data_dir)}
     page = subprocess.Popen(words, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
         wait_until(lambda: answers(port))
+        yield page, port
+    finally:
+        page.kill()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
+def test_a_signal_to_the_command_ends_the_page(tmp_path: Path) -> None:
+    with running(tmp_path) as (page, port):
         page.terminate()
         page.wait(60)
         wait_until(lambda: not answers(port))
-    finally:
-        page.kill()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads what a process has open from /proc")
+def test_the_models_load_before_anybody_opens_the_page(tmp_path: Path) -> None:
+    with running(tmp_path) as (page, _):
+        wait_until(lambda: "libtorch" in Path(f"/proc/{page.pid}/maps").read_text())
 
 
 def answers(port: int) -> bool:

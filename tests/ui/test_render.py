@@ -22,9 +22,13 @@ from propcite.attribution.citations import (
     Proposition,
     Verdict,
 )
+from propcite.attribution.citing.unread import with_unread
 from propcite.attribution.events import SentenceCited, TextDelta
+from propcite.attribution.formats.wording import counts_line
+from propcite.attribution.judges import NOT_JUDGED
 from propcite.retrieval.text import Box, Granularity, Hit, Page, Passage, Sentence, Span
 from propcite.ui import render, words
+from propcite.ui.asking.words import covered_line, shares
 from propcite.ui.render import growing
 from propcite.ui.sources import View
 
@@ -134,12 +138,25 @@ def test_the_marked_words_are_the_quote(answer: CitedAnswer) -> None:
     assert elements(markup, r'<span class="badge supported">.*?</span> Supported</span>') == ["✓ Supported"]
 
 
+def test_a_fact_that_no_judge_has_read_says_so_and_nothing_of_how_sure_it_is(answer: CitedAnswer) -> None:
+    near = replace(answer.propositions[0], verdict=Verdict(Label.UNCHECKED, 0.0, f"{NOT_JUDGED}the server is silent"))
+    markup = render.evidence_html(near, {})
+    assert "Not checked" in elements(markup, r'<span class="badge unchecked">.*?</span> Not checked</span>')[0]
+    assert "Not checked: the server is silent." in markup
+    assert "The nearest source, with which it was not compared" in markup
+    assert "sure" not in markup
+    unread = with_unread(CitedAnswer("It is 96 metres long. It is safe and"))
+    assert counts_line(unread, "statements supported") == "0 of 2 statements supported · 2 not checked"
+    assert covered_line(shares(unread)) == "Nothing in it was checked"
+    assert "No source was compared with it." in render.evidence_html(unread.facts[0], {})
+
+
 def test_a_near_miss_gives_the_reason_and_its_words(answer: CitedAnswer) -> None:
     markup = render.evidence_html(answer.propositions[0], {})
     assert "Source says 14 May; answer says 21 May." in markup
     assert elements(markup, r'<mark class="cited">.*?</mark>') == ["The bridge opens on 14 May 2025."]
     assert "no longer in the library · page 3" in markup
-    assert "has nothing near" in render.evidence_html(answer.propositions[2], {})
+    assert "Nothing that comes near it was found." in render.evidence_html(answer.propositions[2], {})
 
 
 def test_a_passage_reads_as_in_its_source() -> None:

@@ -14,6 +14,7 @@ from propcite.app.settings import load_settings
 from propcite.app.turns.costs import Costs, Kind
 from propcite.app.turns.jobs import Job
 from propcite.app.turns.turns import Turns
+from propcite.attribution.citations import Label
 from propcite.retrieval.encoding.encoder import Encoder
 from propcite.ui.asking.running import STOPPED, Order, Question, RunningAnswer, RunningAnswers
 
@@ -81,6 +82,8 @@ def test_what_was_written_until_it_is_stopped_is_kept(parts: Parts) -> None:
     answer = parts.library.answer(one.answer_id)
     assert answer.incomplete
     assert answer.text.startswith("The bridge cost 4 million euros.")
+    assert [fact.verdict.label for fact in answer.facts if fact.verdict][-1] is Label.UNCHECKED
+    assert answer.answered is None
 
 
 def test_a_model_that_says_nothing_is_heard_to_be_silent_and_stopped(tmp_path: Path, encoder: Encoder) -> None:

@@ -113,7 +113,7 @@ def test_what_a_reader_must_know_of_an_answer_stands_above_it(opened: Page, fill
     known = library(filled)
     known.save_answer(known.collection(kept.collection), told)
     test = healthy(opened(filled, answer=told.id))
-    assert [w.value.replace("\\", "") for w in test.warning] == ["This answer is incomplete.", "The server went away."]
+    assert [w.value.replace("\\", "") for w in test.warning] == ["This answer is incomplete.  \nThe server went away."]
     assert re.search(
         r"2 of 2 statements supported by a source · “supported” is right in .* · written without a language model",
         texts(test),

@@ -14,7 +14,9 @@ from propcite.ui import session
 from propcite.ui.asking.question_box import choose
 from propcite.ui.asking.running import Question
 from propcite.ui.render import plain
+from propcite.ui.words import sentence
 
+NOT_ANSWERED = "**Your question was not answered.**"
 IN_THEIR_WORDS = "Answer in the words of the sources"
 NONE_YET = "There are no documents to ask yet: load the demo, or add your own in the Library."
 
@@ -57,7 +59,7 @@ def show(opened: str) -> None:
         forget()
         return
     reason, without_model = failed.reason, failed.without_model
-    st.error(plain(reason), icon=":material/error:")
+    st.error(f"{NOT_ANSWERED} {plain(sentence(reason.rstrip('.')))}", icon=":material/error:")
     if without_model:
         st.button(
             IN_THEIR_WORDS,

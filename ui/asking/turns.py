@@ -8,7 +8,8 @@ from urllib.parse import urlsplit
 import streamlit as st
 
 from propcite.app.library.store import Action, Scope, Turn
-from propcite.attribution.citations import CitedAnswer
+from propcite.attribution.citations import CitedAnswer, Label
+from propcite.attribution.formats.wording import label_of
 from propcite.ui import reader, session
 from propcite.ui.asking.question_box import choose, offer
 from propcite.ui.asking.running import Question
@@ -64,12 +65,16 @@ def show_understood(answer: CitedAnswer) -> None:
 
 
 def show_later(answer: CitedAnswer) -> None:
-    """Say how many documents came after the answer, and offer to ask again."""
+    """Say why it may be worth asking again, such as documents that came after the answer, and offer it."""
     number = session.parts().library.num_documents_after(answer)
-    if not number:
+    if number:
+        why = f"{counted(number, 'document')} came or changed after this answer."
+    elif any(label_of(fact) is Label.UNCHECKED for fact in answer.facts):
+        why = "Not all of this answer was checked."
+    else:
         return
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="later"):
-        st.caption(f"{counted(number, 'document')} came or changed after this answer.", width="content")
+        st.caption(why, width="content")
         st.button(
             "Ask again", key="ask-again", icon=":material/refresh:", on_click=choose, args=(_question_of(answer),)
         )

@@ -95,6 +95,8 @@ def covered_line(held: Mapping[Label, float]) -> str:
     """
     if not held:
         return "Nothing in it needs support"
+    if held.keys() == {Label.UNCHECKED}:
+        return "Nothing in it was checked"
     if len(held) == 1:
         return f"All of it is {SHARES[next(iter(held))]}"
     first, *rest = [f"{percent(share)} {SHARES[label]}" for label, share in held.items()]

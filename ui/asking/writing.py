@@ -112,7 +112,7 @@ def follow(one: RunningAnswer) -> None:
     after = question.after if question.after and session.parts().library.has_answer(question.after) else ""
     turns.show_before(session.parts().library.conversation(after) if after else [])
     turns.show_question(question.text)
-    steps, written = Steps(follows=bool(question.after)), st.empty()
+    steps, written = Steps(follows=bool(question.after)), st.container(key="written").empty()
     silent = st.empty()
     with st.container(horizontal=True, gap="small", key="running"):
         st.button("Stop", key="stop-answer", icon=":material/stop_circle:", on_click=one.stop)

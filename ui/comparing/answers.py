@@ -4,30 +4,31 @@ from __future__ import annotations
 
 import streamlit as st
 
-from propcite.app.comparing import check_sides, compare
-from propcite.app.library.store import Action, CollectionInfo, Scope
-from propcite.app.turns.costs import Kind
+from propcite.app.comparing import compare
+from propcite.app.library.store import Action, CollectionInfo
 from propcite.attribution.citing.comparing import Comparison
 from propcite.attribution.formats.comparison import counts_line, no_answer_line, to_html, to_markdown
+from propcite.retrieval.index import ProgressReport
 from propcite.ui import session
 from propcite.ui.clickable import show_passages
 from propcite.ui.comparing.answers_html import comparison_html
+from propcite.ui.comparing.running import Work
 from propcite.ui.comparing.saving import offer
-from propcite.ui.people.turns import in_turns
 from propcite.ui.render import plain
 
 
-def ask_both(collection: CollectionInfo, question: str, left: list[str], right: list[str]) -> Comparison:
-    """Ask both sides, while the page waits; both answers are stored."""
-    asking, library = session.visitor(), session.parts().library
-    asking.require(Scope.READ, collection.name)
-    check_sides(library, collection, left, right)
-    one, other = (session.pipeline(collection, documents) for documents in (left, right))
-    with in_turns(Kind.ANSWER), st.spinner("Both sides are asked…"):
-        found = compare(one, other, question)
-    for answer in (found.left, found.right):
-        asking.record(Action.ASKED, collection.name, answer.id)
-    return found
+def work(collection: CollectionInfo, question: str, left: list[str], right: list[str]) -> Work:
+    """Return what asks both sides in a thread; both answers are stored."""
+    asking, parts = session.visitor(), session.parts()
+
+    def ask_both(report: ProgressReport) -> Comparison:
+        one, other = (session.pipeline_of(parts, collection, documents) for documents in (left, right))
+        found = compare(one, other, question, report)
+        for answer in (found.left, found.right):
+            asking.record(Action.ASKED, collection.name, answer.id)
+        return found
+
+    return ask_both
 
 
 def show(comparison: Comparison, names: tuple[str, str]) -> None:

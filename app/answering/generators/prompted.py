@@ -9,12 +9,12 @@ from contextlib import aclosing
 from typing import Protocol
 
 from propcite.app.answering.generators import Draft, GenerationContext, Writing
-from propcite.app.answering.generators.background_loop import BackgroundLoop
 from propcite.app.answering.generators.reply import Reply
 from propcite.app.answering.prompts import ABSTENTION, STANDALONE, Prompt, is_abstention, load_prompt
 from propcite.app.errors import GeneratorError
 from propcite.app.library.store import Turn
 from propcite.attribution.english import Exchange, standalone_question
+from propcite.attribution.llm.background_loop import BackgroundLoop
 from propcite.attribution.llm.endpoint import Message
 from propcite.attribution.llm.failures import NoAnswerError, TooLongError
 from propcite.attribution.llm.server_events import StreamEnd

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import threading
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -29,6 +30,7 @@ from propcite.attribution.judges.llm_prompts import (
 )
 from propcite.attribution.judges.word_checks import WordCheckedJudge
 from propcite.attribution.llm.replies import Answer
+from propcite.retrieval.interrupting import interruptible
 
 CASE = Case("The barrier is 6.4 metres high.", ("The flood barrier is 6.4 metres high.",), "Lantern Point")
 SECRET = "sk-verysecret"
@@ -119,7 +121,7 @@ def test_a_reply_without_a_verdict_is_retried_once_and_then_reported(reply: str)
     with ScriptedLlm(reply) as server:
         judge = judge_of(server)
         (verdict,) = judge.judge([CASE])
-    assert verdict == Verdict(Label.UNSUPPORTED, 0.0, "not judged: the model gave no verdict in 2 answers")
+    assert verdict == Verdict(Label.UNCHECKED, 0.0, "not checked: the model gave no verdict in 2 answers")
     assert (len(server.requests), judge.num_unjudged) == (2, 1)
     first, second = server.requests
     assert ("response_format" in first.body, "response_format" in second.body) == (True, False)
@@ -161,15 +163,36 @@ def test_a_refused_option_is_never_sent_again(option: str) -> None:
 def test_a_case_without_an_answer_says_why_and_quotes_nothing(reply: Reply, reason: str) -> None:
     with ScriptedLlm(reply) as server:
         judge = judge_of(server, api_key=SECRET)
-        assert judge.judge([CASE]) == [Verdict(Label.UNSUPPORTED, 0.0, f"not judged: {reason}")]
+        assert judge.judge([CASE]) == [Verdict(Label.UNCHECKED, 0.0, f"not checked: {reason}")]
     assert (judge.num_unjudged, judge.last_failure) == (1, reason)
 
 
 def test_a_timeout_is_reported() -> None:
     with ScriptedLlm(Reply(as_json("supported"), delay=5)) as server:
         started = time.perf_counter()
-        assert judge_of(server, timeout=0.1).judge([CASE])[0].reason == "not judged: the request timed out"
+        assert judge_of(server, timeout=0.1).judge([CASE])[0].reason == "not checked: the request timed out"
     assert time.perf_counter() - started < 4.5
+
+
+def test_a_request_that_nobody_waits_for_is_cancelled() -> None:
+    class LeftError(Exception):
+        pass
+
+    cases = [Case(f"The barrier is {n} metres high.", ("It is high.",)) for n in range(9)]
+    with ScriptedLlm(Reply("no verdict", delay=60.0)) as server:
+
+        def leave() -> None:
+            if server.num_in_flight == 4:
+                raise LeftError
+
+        with interruptible(leave), pytest.raises(LeftError):
+            judge_of(server, timeout=60.0).judge(cases)
+        assert server.client_left.wait(5.0)
+        end = time.monotonic() + 5.0
+        while any(thread.name.startswith("llm-judge") for thread in threading.enumerate()):
+            assert time.monotonic() < end, "its threads go on"
+            time.sleep(0.01)
+        assert len(server.requests) == 4
 
 
 def test_the_client_retries_when_a_server_is_busy() -> None:
@@ -201,7 +224,7 @@ def test_empty_cases_send_no_request() -> None:
         judge = judge_of(server)
         assert judge.judge(cases) == [Verdict(Label.UNSUPPORTED, 0.0)] * 3
         (verdict,) = judge.judge([Case("x " * MAX_CLAIM_CHARACTERS, ("Evidence.",))])
-        assert verdict.reason == "not judged: the claim has more than 4,000 characters"
+        assert verdict.reason == "not checked: the claim has more than 4,000 characters"
         assert judge.judge([]) == []
     assert server.requests == []
 
@@ -316,7 +339,7 @@ def test_minicheck_works_without_logprobs(complaint: str) -> None:
 def test_a_minicheck_reply_without_yes_or_no_is_retried_and_then_reported() -> None:
     with ScriptedLlm("Perhaps") as server:
         (verdict,) = judge_of(server, style="minicheck").judge([CASE])
-    assert verdict.reason == "not judged: the model gave no verdict in 2 answers"
+    assert verdict.reason == "not checked: the model gave no verdict in 2 answers"
     assert server.requests[1].prompt == "Answer Yes or No."
 
 
@@ -366,14 +389,14 @@ def test_a_server_that_ignores_the_documents_of_granite_guardian_raises() -> Non
 def test_a_guardian_reply_without_a_score_is_reported_and_not_asked_again() -> None:
     with ScriptedLlm(guarded("No")) as server:
         (verdict,) = judge_of(server, style="guardian").judge([CASE])
-    assert verdict == Verdict(Label.UNSUPPORTED, 0.0, "not judged: the model gave no verdict in 1 answer")
+    assert verdict == Verdict(Label.UNCHECKED, 0.0, "not checked: the model gave no verdict in 1 answer")
     assert len(server.requests) == 2
 
 
 def test_a_guardian_whose_server_refuses_the_fields_is_reported() -> None:
     with ScriptedLlm(error(400, "unknown field chat_template_kwargs")) as server:
         (verdict,) = judge_of(server, style="guardian").judge([CASE])
-    assert verdict.reason == "not judged: the server answered 400"
+    assert verdict.reason == "not checked: the server answered 400"
 
 
 def test_guardians_with_another_form_get_the_plain_prompt() -> None:

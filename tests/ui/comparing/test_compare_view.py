@@ -11,6 +11,7 @@ import browsing
 import pytest
 from browsing import inside, wait_for
 from page_caches import clear_page
+from scripted_llm import Reply, ScriptedLlm
 from selenium.webdriver import Chrome
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
@@ -23,8 +24,7 @@ from propcite.app.settings import load_settings
 from propcite.attribution.versions import comparing
 from propcite.attribution.versions.records import TextComparison
 from propcite.retrieval.interrupting import check_interrupt
-from propcite.ui.comparing import texts
-from propcite.ui.comparing.running import RunningComparison
+from propcite.ui.comparing import following, texts
 
 MAIN = Path(propcite.ui.__file__).parent / "main.py"
 OFFICE = "The office is in Bergen."
@@ -52,12 +52,14 @@ def address(data_dir: Path) -> Iterator[str]:
 
 
 @pytest.fixture
-def page(monkeypatch: pytest.MonkeyPatch, data_dir: Path) -> Iterator[Callable[[], AppTest]]:
-    def open_page() -> AppTest:
+def page(monkeypatch: pytest.MonkeyPatch, data_dir: Path) -> Iterator[Callable[..., AppTest]]:
+    def open_page(comparison: str = "") -> AppTest:
         monkeypatch.setenv("PROPCITE_DATA_DIR", str(data_dir))
         test = AppTest.from_file(str(MAIN), default_timeout=60)
         test.run()
         test.switch_page("views/compare.py")
+        if comparison:
+            test.query_params["comparison"] = comparison
         return test.run()
 
     yield open_page
@@ -82,7 +84,8 @@ def asked(test: AppTest, question: str, left: list[str], right: list[str]) -> Ap
 
 def finished(test: AppTest) -> AppTest:
     """The page once the comparison in work has ended."""
-    running: RunningComparison = test.session_state["comparison"][2]
+    running = following.running_comparisons().find(test.session_state["comparison"], "")
+    assert running
     wait_for(lambda: running.ended)
     return test.run()
 
@@ -114,7 +117,7 @@ def choose_both(driver: Chrome, address: str) -> None:
 )
 @pytest.mark.parametrize("question", [QUESTION, ""])
 def test_wrong_sides_are_said_and_nothing_typed_is_lost(
-    page: Callable[[], AppTest], left: list[str], right: list[str], line: str, question: str
+    page: Callable[..., AppTest], left: list[str], right: list[str], line: str, question: str
 ) -> None:
     test = asked(page(), question, left, right)
     assert line in test.error[0].value
@@ -122,7 +125,7 @@ def test_wrong_sides_are_said_and_nothing_typed_is_lost(
 
 
 def test_documents_too_long_to_be_compared_whole_say_what_to_do(
-    page: Callable[[], AppTest], monkeypatch: pytest.MonkeyPatch
+    page: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(comparing, "MAX_SENTENCES", 1)
     test = finished(asked(page(), "", ["earlier.md"], ["later.md"]))
@@ -131,7 +134,7 @@ def test_documents_too_long_to_be_compared_whole_say_what_to_do(
 
 
 def test_a_comparison_of_whole_documents_can_be_stopped(
-    page: Callable[[], AppTest], monkeypatch: pytest.MonkeyPatch
+    page: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     begun, going_on = Event(), Event()
 
@@ -154,10 +157,55 @@ def test_a_comparison_of_whole_documents_can_be_stopped(
         going_on.set()
 
 
-def test_a_question_without_an_answer_says_so(page: Callable[[], AppTest]) -> None:
-    test = asked(page(), "Who painted the ceiling?", ["earlier.md"], ["later.md"])
+def test_a_question_without_an_answer_says_so(page: Callable[..., AppTest]) -> None:
+    test = finished(asked(page(), "Who painted the ceiling?", ["earlier.md"], ["later.md"]))
     assert "No answer in" in test.info[0].value
     assert not test.get("download_button")
+
+
+def test_another_page_finds_a_comparison_with_what_was_chosen_for_it(page: Callable[..., AppTest]) -> None:
+    first = asked(page(), "", ["earlier.md"], ["later.md"])
+    id_ = first.session_state["comparison"]
+    other = finished(page(id_))
+    assert other.multiselect(key="left-documents").value == [ids()["earlier.md"]]
+    assert other.multiselect(key="right-documents").value == [ids()["later.md"]]
+    assert "beside" in other.subheader[0].value
+    assert other.get("download_button")
+    gone = page("0123456789abcdef")
+    assert [line.value for line in gone.warning] == [following.GONE]
+    assert not gone.run().warning
+
+
+def test_documents_that_are_gone_are_no_longer_chosen(page: Callable[..., AppTest]) -> None:
+    test = page()
+    test.session_state["left-documents"] = ["removed", ids()["earlier.md"]]
+    test.run()
+    assert not test.exception
+    assert test.multiselect(key="left-documents").value == [ids()["earlier.md"]]
+
+
+@pytest.mark.browser
+@pytest.mark.skipif(not browsing.there(), reason=browsing.MISSING)
+def test_a_comparison_is_there_again_when_the_page_is_loaded_again(data_dir: Path) -> None:
+    reply = Reply(chunks=("Receipts must be handed in within 14 days.",), stalls_after=0)
+    with ScriptedLlm(reply) as llm:
+        settings = {"generator": "openai", "generator_model": "m", "llm_url": llm.base_url, "llm_timeout": "300"}
+        with browsing.serving(data_dir, **settings) as address, browsing.browsing() as driver:
+            choose_both(driver, address)
+            driver.find_element(By.CSS_SELECTOR, ".st-key-compared-question input").send_keys(QUESTION, Keys.ENTER)
+            stop = '[class*="st-key-stop-comparison"] button'
+            browsing.press(
+                driver, ".st-key-compare button:enabled", lambda: driver.find_elements(By.CSS_SELECTOR, stop)
+            )
+            driver.refresh()
+            wait_for(lambda: driver.find_elements(By.CSS_SELECTOR, stop))
+            assert "Asking the left side" in driver.find_element(By.TAG_NAME, "body").text
+            field = driver.find_element(By.CSS_SELECTOR, ".st-key-compared-question input")
+            assert field.get_attribute("value") == QUESTION
+            llm.resume.set()
+            wait_for(lambda: inside(driver, ".compared"))
+            driver.refresh()
+            wait_for(lambda: inside(driver, ".compared"))
 
 
 @pytest.mark.browser

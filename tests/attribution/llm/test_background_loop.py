@@ -8,7 +8,7 @@ import threading
 
 import pytest
 
-from propcite.app.answering.generators.background_loop import BackgroundLoop
+from propcite.attribution.llm.background_loop import BackgroundLoop
 
 NAME = "propcite-a-loop-that-ends"
 

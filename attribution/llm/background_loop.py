@@ -6,11 +6,15 @@ import asyncio
 import queue
 import weakref
 from collections.abc import AsyncGenerator, Coroutine, Generator
-from contextlib import aclosing
+from concurrent.futures import Future
+from contextlib import aclosing, suppress
 from threading import Event, Thread
 from typing import Any, TypeVar
 
+from propcite.retrieval.interrupting import check_interrupt
+
 T = TypeVar("T")
+LOOK_S = 0.1  # after which work that waits looks whether it was interrupted
 WAIT = 0.03  # seconds after which a reader gets None, because nothing has come yet
 CLEANUP_SECONDS = 10.0  # how long a stopped source may take to clean up
 
@@ -24,10 +28,10 @@ class BackgroundLoop:
         weakref.finalize(self, self.loop.call_soon_threadsafe, self.loop.stop).atexit = False
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
-        """Return the result of a coroutine; an interrupt meanwhile cancels it."""
+        """Return the result of a coroutine; an interrupt of the caller's work meanwhile cancels it."""
         job = asyncio.run_coroutine_threadsafe(work, self.loop)
         try:
-            return job.result()
+            return result_of(job)
         finally:
             job.cancel()
 
@@ -53,6 +57,16 @@ class BackgroundLoop:
         finally:
             job.cancel()
             over.wait(CLEANUP_SECONDS)
+
+
+def result_of(job: Future[T]) -> T:
+    """Wait for a result; work that is interrupted waits no longer."""
+    while True:
+        with suppress(TimeoutError):
+            return job.result(LOOK_S)
+        if job.done():
+            return job.result()
+        check_interrupt()
 
 
 def _run(loop: asyncio.AbstractEventLoop) -> None:
