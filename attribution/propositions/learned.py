@@ -91,7 +91,7 @@ class LearnedSplitter:
     def parses(self, sentences: Sequence[str]) -> list[Parse | None]:
         """Return how the network reads the grammar of sentences; None for one that is too long, or if it cannot."""
         tagged = [tag(sentence, sentence) for sentence in sentences]
-        return [output and output.parse for output in self.outputs(sentences, tagged)] if sentences else []
+        return [output.parse if output else None for output in self.outputs(sentences, tagged)] if sentences else []
 
     def _claims(
         self, tagged: Sequence[Tagged], outputs: Sequence[SplitterOutput | None]

@@ -2030,7 +2030,7 @@ export interface components {
         };
         /**
          * Label
-         * @description The verdict of a judge on evidence; `unchecked` where part of the documents could not be searched for it.
+         * @description The verdict of a judge on evidence; `unchecked` where none was given, or not over all the documents.
          *
          *     >>> Label("partly")
          *     <Label.PARTLY: 'partly'>
