@@ -61,13 +61,13 @@ class ClaimWriter(nn.Module):
         self.inflect = nn.Linear(2 * width, len(Form))
         self.dropout = nn.Dropout(DROPOUT)
 
-    def read(self, claims: Claims) -> tuple[Tensor, Tensor]:
-        """Return the tokens as this claim reads them, (b, n, w), and the state before its first word, (1, b, w)."""
+    def read(self, claims: Claims) -> tuple[Tensor, Tensor, Tensor]:
+        """Return the tokens as each claim reads them and their keys, (b, n, w), and the first state, (1, b, w)."""
         tokens = self.tokens(claims.states) + self.held(claims.held)
         tokens = self.context(tokens, src_key_padding_mask=~claims.mask)
         held = claims.held.unsqueeze(-1).float()
         mean = (tokens * held).sum(1) / held.sum(1).clamp(min=1)
-        return tokens, torch.tanh(self.first(mean)).unsqueeze(0)
+        return tokens, self.key(tokens), torch.tanh(self.first(mean)).unsqueeze(0)
 
     def after(self, tokens: Tensor, taken: Tensor, forms: Tensor, added: Tensor) -> Tensor:
         """Return earlier words as the cell reads them: `taken` tokens, or where these are -1 `added` words.
@@ -77,9 +77,9 @@ class ClaimWriter(nn.Module):
         words = _at(tokens, taken) + self.form(forms)
         return torch.where((taken >= 0).unsqueeze(-1), words, self.added(added))
 
-    def next_words(self, tokens: Tensor, states: Tensor, places: Tensor, mask: Tensor) -> Tensor:
+    def next_words(self, tokens: Tensor, keys: Tensor, states: Tensor, places: Tensor, mask: Tensor) -> Tensor:
         """Return the log-probabilities of each token and each added word.  (b, t, w) -> (b, t, n + added + 1)"""
-        take = self.query(states) @ self.key(tokens).transpose(1, 2) / tokens.shape[-1] ** 0.5
+        take = self.query(states) @ keys.transpose(1, 2) / tokens.shape[-1] ** 0.5
         take = take + (places * self.place(states).unsqueeze(2)).sum(-1)
         take = take.masked_fill(~mask.unsqueeze(1), _NEVER)
         near = torch.softmax(take, -1) @ tokens
@@ -106,7 +106,7 @@ class ClaimWriter(nn.Module):
     def _write(self, sentences: Sequence[tuple[Tensor, Set[int]]]) -> list[Written | None]:
         claims = batch_of(sentences)
         device, num_tokens = claims.mask.device, claims.mask.shape[1]
-        tokens, state = self.read(claims)
+        tokens, keys, state = self.read(claims)
         rows = torch.arange(len(sentences), device=device)
         taken = torch.full_like(rows, -1)
         forms, added = torch.zeros_like(rows), torch.full_like(rows, BEGIN)
@@ -117,7 +117,7 @@ class ClaimWriter(nn.Module):
             before = self.after(tokens, taken.unsqueeze(1), forms.unsqueeze(1), added.unsqueeze(1))
             states, state = self.cell(before, state)
             near = places(last, said, claims.held).unsqueeze(1)
-            likely = self.next_words(tokens, states, near, claims.mask)[:, 0]
+            likely = self.next_words(tokens, keys, states, near, claims.mask)[:, 0]
             likely[:, :num_tokens] = likely[:, :num_tokens].masked_fill(said, _NEVER)  # a token is said once
             best, chosen = likely.max(-1)
             is_taken = chosen < num_tokens

@@ -47,10 +47,10 @@ class _Batch:
 def loss(writer: ClaimWriter, wordings: Sequence[Wording]) -> Tensor:
     """Return the cross-entropy of the words of claims, and of the forms of those that are the sentence's."""
     batch = _batch(writer, wordings)
-    tokens, state = writer.read(batch.claims)
+    tokens, keys, state = writer.read(batch.claims)
     before = writer.after(tokens, batch.taken, batch.forms, batch.added)
     states = writer.dropout(writer.cell(writer.dropout(before), state)[0])
-    words = writer.next_words(tokens, states, batch.places, batch.claims.mask)
+    words = writer.next_words(tokens, keys, states, batch.places, batch.claims.mask)
     of_words = F.nll_loss(words.flatten(0, 1), batch.words.flatten(), ignore_index=IGNORED)
     is_taken = batch.of_form != IGNORED
     forms = writer.forms(tokens, states, torch.where(is_taken, batch.words, 0))
