@@ -2,8 +2,9 @@
 
 Each client has a clock, which its turns advance by the seconds that they take; the client whose clock is behind goes
 next.  A client that comes back starts at the clock of whoever went last, so that nobody saves up seconds.  Within a
-client, a turn is due at the clock at which its request came, plus all seconds that the request will have had by then:
-short requests go first, those that have begun go on before new ones, and a long one waits no longer than it takes.
+client, a turn is due at the share that each of its requests had when this one came, plus all seconds that the request
+will have had by then: short requests go first, those that have begun go on before new ones, and a long one waits no
+longer than it takes.
 """
 
 from __future__ import annotations
@@ -24,16 +25,23 @@ class Waiting:
     begin: Callable[[], None]  # is called once it is its turn, from any thread
     shares: object = None  # work that shares the same may go in one turn
     size: float = 0.0  # how much of that turn it takes
-    start: float | None = None  # its client's clock when the request came, and the seconds that it has had since
+    start: float | None = None  # its client's share when the request came, and the seconds that it has had since
     is_queued: bool = False
 
 
 @dataclass(slots=True)
 class _Client:
     clock: float = 0.0
+    share: float = 0.0  # the seconds that each of its requests has had, were they divided evenly
+    num_running: int = 0
     due: list[tuple[float, int, Waiting]] = field(default_factory=list)
     num: int = 0
     seconds: float = 0.0  # of all that waits
+
+    def charge(self, seconds: float) -> None:
+        """Add the seconds of a turn; less than estimated is a negative number."""
+        self.clock += seconds
+        self.share += seconds / max(1, self.num + self.num_running)
 
 
 class FairQueue:
@@ -61,7 +69,7 @@ class FairQueue:
         one.is_queued = True
         client.num += 1
         client.seconds += one.total
-        one.start = client.clock if one.start is None else one.start
+        one.start = client.share if one.start is None else one.start
         heappush(client.due, (one.start + one.seconds, next(self._order), one))
 
     def take(self) -> Waiting | None:
@@ -90,9 +98,17 @@ class FairQueue:
         self._remove(self._clients[one.client], one)
         return True
 
-    def charge(self, client: str, seconds: float) -> None:
-        """Correct a client's clock by what its turn took more than estimated; less is a negative number."""
-        self._client(client).clock += seconds
+    def end(self, client: str, seconds: float) -> None:
+        """End a turn of a client, which took so many seconds more than estimated; less is a negative number."""
+        known = self._client(client)
+        known.charge(seconds)
+        known.num_running = max(0, known.num_running - 1)
+
+    def go_on(self, one: Waiting) -> None:
+        """Begin a turn that need not wait."""
+        client = self._client(one.client)
+        client.num_running += 1
+        client.charge(one.seconds)
 
     def ahead_of(self, client: str, seconds: float, running: Sequence[tuple[str, float]] = ()) -> float:
         """Return the seconds of what would go before new work of a client that takes so many seconds.
@@ -114,14 +130,15 @@ class FairQueue:
 
     def _taken(self, client: _Client, one: Waiting) -> Waiting:
         self._now = max(self._now, client.clock)
-        client.clock += one.seconds
+        client.charge(one.seconds)
+        client.num_running += 1
         self._remove(client, one)
         self._forget()
         return one
 
     def _client(self, name: str) -> _Client:
         client = self._clients.setdefault(name, _Client(self._now))
-        if not client.num:
+        if not (client.num or client.num_running):
             client.clock = max(client.clock, self._now)
         return client
 
@@ -139,6 +156,8 @@ class FairQueue:
         """Forget clients for whom nothing waits and whose clock says no more than the time; all if nobody waits."""
         if not any(one.num for one in self._clients.values()):
             self._now = max(self._now, *(one.clock for one in self._clients.values()))
-        idle = [name for name, one in self._clients.items() if not one.num and one.clock <= self._now]
+        idle = [
+            name for name, one in self._clients.items() if not (one.num or one.num_running) and one.clock <= self._now
+        ]
         for name in idle:
             del self._clients[name]

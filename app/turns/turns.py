@@ -62,7 +62,7 @@ class Turns:
         """End a turn that took so many seconds."""
         with self._lock:
             del self._running[one]
-            self._queue.charge(one.client, took - one.seconds)
+            self._queue.end(one.client, took - one.seconds)
             begun = self._begin()
         _call(begun)
 
@@ -73,9 +73,9 @@ class Turns:
         """
         with self._lock:
             del self._running[one]
-            self._queue.charge(one.client, took - one.seconds)
+            self._queue.end(one.client, took - one.seconds)
             if self._num_paused >= MAX_PAUSED or not len(self._queue):
-                self._queue.charge(one.client, following.seconds)
+                self._queue.go_on(following)
                 self._running[following] = time.monotonic()
                 return True
             self._queue.put(following)

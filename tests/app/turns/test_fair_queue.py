@@ -55,7 +55,25 @@ def test_short_work_of_a_client_goes_before_its_long_work_which_is_not_starved()
         put(queue, "a", 1.0)
         if queue.take() is long:
             break
+        queue.end("a", 0.0)
     assert number >= 3
+
+
+def test_short_work_waits_as_little_however_long_longer_work_of_its_client_has_gone_on() -> None:
+    queue, turn = FairQueue(), 0.5
+    for _ in range(3):
+        put(queue, "a", turn)
+    waits = []
+    for _ in range(8):
+        short = put(queue, "a", 0.1)
+        waits.append(0)
+        while (one := queue.take()) is not short:
+            waits[-1] += 1
+            queue.end("a", 0.0)
+            if one and one.start is not None:
+                queue.put(Waiting("a", turn, turn, lambda: None, start=one.start + turn))
+        queue.end("a", 0.0)
+    assert max(waits) <= 3  # a turn for each of the longer ones
 
 
 def test_what_takes_longer_than_estimated_is_charged() -> None:
@@ -63,7 +81,7 @@ def test_what_takes_longer_than_estimated_is_charged() -> None:
     for client in "aabb":
         put(queue, client, 1.0)
     assert queue.take() is not None
-    queue.charge("a", 10.0)
+    queue.end("a", 10.0)
     assert order(queue) == "bba"
 
 
@@ -105,4 +123,5 @@ def test_clients_that_are_gone_are_forgotten() -> None:
     for number in range(2000):
         put(queue, f"client {number}", 1.0)
         queue.take()
+        queue.end(f"client {number}", 0.0)
     assert len(queue._clients) <= 1
