@@ -47,6 +47,7 @@ REPAIRS = {
     "added": ("+", "cyan"),
     "dropped": ("✗", "red"),
     "no such passage": ("✗", "red"),
+    "not checked": ("?", "dim"),
 }
 STATES = {
     "added": "green", "changed": "cyan", "moved": "cyan", "unchanged": "dim", "duplicate": "yellow", "removed": "dim",

@@ -168,13 +168,17 @@ MARKERS = {
     MarkerState.DROPPED: ("✗", "wrong, removed"),
     MarkerState.UNKNOWN: ("✗", "no such passage"),
     MarkerState.ADDED: ("+", "was missing"),
+    MarkerState.UNCHECKED: ("?", "not checked, kept as it was"),
 }
+
+
+_GIVING_REASONS = (MarkerState.DROPPED, MarkerState.UNCHECKED)
 
 
 def check_line(check: MarkerCheck, text: str) -> str:
     """Say what happened to one marker."""
     sign, words = MARKERS[check.state]
-    reason = check.verdict.reason if check.verdict and check.state is MarkerState.DROPPED else ""
+    reason = check.verdict.reason if check.verdict and check.state in _GIVING_REASONS else ""
     claim = " ".join(check.sentence.of(text).split())
     return f"{sign} [{check.number}] {words}: {claim}" + (f" ({reason})" if reason else "")
 

@@ -264,7 +264,9 @@ def note_on_markers(repaired: Repaired) -> str:
     if not typed:
         return "the language model typed no markers of its own"
     note = f"{right} of the {typed} markers that the language model typed {'is' if right == 1 else 'are'} right"
-    return f"{note}, {missing} {'is' if missing == 1 else 'are'} missing" if missing else note
+    note = f"{note}, {missing} {'is' if missing == 1 else 'are'} missing" if missing else note
+    unchecked = len(repaired.numbers(MarkerState.UNCHECKED))
+    return f"{note}, {unchecked} could not be checked" if unchecked else note
 
 
 def refuse_empty(library: Library, collection: CollectionInfo, index: Sized | None = None) -> None:

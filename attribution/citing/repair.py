@@ -6,7 +6,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from propcite.attribution.citations import CitedProposition, CitedSentence, Evidence, Verdict
+from propcite.attribution.citations import CitedProposition, CitedSentence, Evidence, Label, Verdict
 from propcite.attribution.citing.answer_citer import AnswerCiter
 from propcite.attribution.citing.repaired import MarkerCheck, MarkerState, Repaired
 from propcite.attribution.citing.sources import as_counted
@@ -101,8 +101,11 @@ def _checks(
             if (i, number) not in by_marker:
                 yield MarkerCheck(number, MarkerState.UNKNOWN, sentence.span, marker)
                 continue
-            verdict, evidence = _best(by_marker[i, number])
+            row = by_marker[i, number]
+            verdict, evidence = _best(row)
             state = MarkerState.KEPT if passages[number - 1].id in shown else MarkerState.DROPPED
+            if state is MarkerState.DROPPED and any(p.verdict and p.verdict.label is Label.UNCHECKED for p in row):
+                state = MarkerState.UNCHECKED
             yield MarkerCheck(number, state, sentence.span, marker, verdict, evidence)
         for name, citation in shown.items():
             if name not in named:

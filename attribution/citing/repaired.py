@@ -21,6 +21,7 @@ class MarkerState(StrEnum):
     DROPPED = "dropped"
     UNKNOWN = "no such passage"
     ADDED = "added"
+    UNCHECKED = "not checked"  # the judge failed: the marker stays as it was typed
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,8 +65,12 @@ class Repaired:
 
     @property
     def text(self) -> str:
-        """Return the answer with correct markers, numbered as the passages were given."""
-        return with_markers(self.answer, self.passages)
+        """Return the answer with its right and unchecked markers, numbered as the passages were given."""
+        typed: dict[Span, list[int]] = {}
+        for check in self.checks:
+            if check.state is MarkerState.UNCHECKED:
+                typed.setdefault(check.sentence, []).append(check.number)
+        return with_markers(self.answer, self.passages, typed=typed)
 
     def numbers(self, state: MarkerState) -> tuple[int, ...]:
         """Return the numbers with this state, in the order of the answer."""
@@ -73,4 +78,4 @@ class Repaired:
 
     @property
     def changed(self) -> bool:
-        return any(check.state is not MarkerState.KEPT for check in self.checks)
+        return any(check.state not in (MarkerState.KEPT, MarkerState.UNCHECKED) for check in self.checks)

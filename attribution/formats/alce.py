@@ -7,7 +7,8 @@ between the two; reading removes it again.  ALCE scores the first line only, so 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 from typing import NamedTuple
 
 from typing_extensions import TypedDict
@@ -55,14 +56,21 @@ def to_alce(answer: CitedAnswer, docs: Sequence[Passage] | None = None) -> str:
 
 
 def with_markers(
-    answer: CitedAnswer, docs: Sequence[Passage] | None = None, convert: Callable[[str], str] = lambda text: text
+    answer: CitedAnswer,
+    docs: Sequence[Passage] | None = None,
+    convert: Callable[[str], str] = lambda text: text,
+    *,
+    typed: Mapping[Span, Sequence[int]] = MappingProxyType({}),
 ) -> str:
-    """Return the answer's own text, passed through `convert`, with markers where ALCE expects them."""
+    """Return the answer's own text, passed through `convert`, with markers where ALCE expects them.
+
+    `typed` has further numbers by the span of their sentence.
+    """
     listed = enumerate(answer.passages if docs is None else docs, start=1)
     numbers = {passage.id: n for n, passage in reversed(list(listed))}
     pieces, last = [], 0
     for sentence in answer.sentences:
-        if markers := _markers(sentence, numbers):
+        if markers := _markers(sentence, numbers, typed.get(sentence.span, ())):
             place = _place(sentence, answer.text)
             pieces.append(convert(answer.text[last:place]) + markers)
             last = place
@@ -98,8 +106,8 @@ def _place(sentence: CitedSentence, text: str) -> int:
     return words.start + stop.start() if stop and stop.start() else words.end
 
 
-def _markers(sentence: CitedSentence, numbers: dict[str, int]) -> str:
-    cited = [numbers[c.passage.id] for c in sentence.citations if c.passage.id in numbers]
+def _markers(sentence: CitedSentence, numbers: dict[str, int], typed: Sequence[int]) -> str:
+    cited = {*typed, *(numbers[c.passage.id] for c in sentence.citations if c.passage.id in numbers)}
     return " " + "".join(f"[{n}]" for n in sorted(cited)) if cited else ""
 
 

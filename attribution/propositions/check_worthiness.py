@@ -51,6 +51,7 @@ _LEAD_IN = re.compile(
     r"^(?:here(?:['’]s|\sis|\sare)\b|below\s(?:is|are)\b|the\sfollowing\s(?:is|are)\b|in\swhat\sfollows\b|what\si\sfound\b"
     r"|based\son\b[^:]{0,80}:$|from\s[“\"].{1,300}[”\"]:$)|\b(?:as\sfollows|the\sfollowing|are\sthese|see\sbelow|listed\sbelow)\b[^:]{0,60}:$"
 )
+_EXCLAMATION = re.compile(r"(?:what\san?\s|how\s)(?:[\w'’-]+\s){0,3}[\w'’-]+!+$")
 _TRANSITION = re.compile(
     r"^(?:in\s(?:summary|conclusion|short|brief|other\swords|addition|contrast|fact|general|detail|particular|sum)"
     r"|to\s(?:summari[sz]e|sum\sup|conclude|begin(?:\swith)?|start(?:\swith)?|recap)|overall|for\s(?:example|instance)"
@@ -83,8 +84,10 @@ _DIGIT = re.compile(r"\d")
 
 
 def needs_citation(text: str) -> bool:
-    """Return False for questions, transitions, headings, greetings, abstentions and talk about the conversation.
+    """Return False for questions, exclamations, transitions, headings, greetings, abstentions and talk with the reader.
 
+    >>> needs_citation("What a fine city!")
+    False
     >>> needs_citation("Water boils at 100 °C."), needs_citation("Here is what I found:")
     (True, False)
     >>> needs_citation("The documents do not say."), needs_citation("The law does not say.")
@@ -92,7 +95,7 @@ def needs_citation(text: str) -> bool:
     """
     plain = " ".join(_MARKS.sub(" ", text).split())
     low = plain.lower()
-    if not any(char.isalnum() for char in low) or _is_question(low):
+    if not any(char.isalnum() for char in low) or _is_question(low) or _EXCLAMATION.match(low):
         return False
     low = low.lstrip("\"'“‘(«¿ ")
     if _TRANSITION.match(low) or _MARKDOWN_HEADING.match(text):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import takewhile
+from itertools import pairwise, takewhile
 
 from propcite.attribution.english import Fact, Piece, Tagged, be_like
 from propcite.attribution.english import lexicon as lex
@@ -75,6 +75,8 @@ def is_readable(s: Tagged, parse: Parse, claim: Fact) -> bool:
     if not any(at < 0 or is_verb(parse, at) for at in words):
         return False
     held = {at for piece in claim for at in range(piece.start, piece.end)}
+    if any(_is_misformed(s, parse, piece, after, held) for piece, after in pairwise((*claim, Piece(0, 0)))):
+        return False
     return not any(
         at >= 0 and (hangs(parse, at, words[place + 1 :]) or _is_cut(s, parse, at, held))
         for place, at in enumerate(words)
@@ -100,6 +102,20 @@ def is_complete(s: Tagged, parse: Parse, claim: Fact) -> bool:
         and (hangs(parse, at, words[place + 1 :]) or _is_cut(s, parse, at, held) or _is_borrowed(parse, at, held))
         for place, at in enumerate(words)
     )
+
+
+def _is_misformed(s: Tagged, parse: Parse, piece: Piece, after: Piece, held: set[int]) -> bool:
+    """Whether a word that is no verb has a verb's ending, or an added `was` stands before a verb that has an object."""
+    start, end, said = piece
+    if said is not None and start < end:
+        return not parse.tags[start].startswith("VB") and said != s.lows[start].removesuffix("s")
+    if said not in lex.BE or not parse.tags:
+        return False
+    if after.say is not None:
+        return after.start < after.end or after.say == said
+    verb = after.start
+    is_active = any(parse.relations[kid] in {"dobj", "dative"} and kid in held for kid in parse.children[verb])
+    return after.start < after.end and is_active and parse.tags[verb] in {"VBD", "VBN", "VBZ"}
 
 
 def _is_borrowed(parse: Parse, at: int, held: set[int]) -> bool:

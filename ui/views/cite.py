@@ -6,6 +6,7 @@ import streamlit as st
 
 from propcite.app.library.store import Action, CollectionInfo, Scope
 from propcite.app.turns.costs import Kind
+from propcite.attribution.citing.repaired import MarkerState
 from propcite.attribution.prose.markers import extract_markers
 from propcite.ui import reader, session
 from propcite.ui.asking.meter import show_meter
@@ -39,9 +40,12 @@ def show_checks(answer_id: str) -> None:
     repaired = st.session_state.get(f"checks-{answer_id}")
     if repaired is None:
         return
-    changed = sum(check.state.value != "kept" for check in repaired.checks)
+    unchecked = len(repaired.numbers(MarkerState.UNCHECKED))
+    changed = len(repaired.checks) - len(repaired.numbers(MarkerState.KEPT)) - unchecked
     summary = f"{counted(changed, 'marker')} of the text changed" if changed else "All markers of the text are right"
-    with st.expander(summary, icon=":material/rule:", expanded=bool(changed)):
+    if unchecked:
+        summary = f"{counted(unchecked, 'marker')} could not be checked" + (f", {changed} changed" if changed else "")
+    with st.expander(summary, icon=":material/rule:", expanded=bool(changed or unchecked)):
         for check in repaired.checks:
             st.text(check_line(check, repaired.answer.text))
         st.code(repaired.text, language=None, wrap_lines=True)

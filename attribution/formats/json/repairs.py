@@ -26,7 +26,7 @@ class CheckJson(TypedDict):
     """One number at one sentence; `marker` is its place in the given answer, `sentence` in `answer.text`."""
 
     number: int
-    state: Literal["kept", "dropped", "no such passage", "added"]
+    state: Literal["kept", "dropped", "no such passage", "added", "not checked"]
     marker: tuple[int, int] | None
     sentence: tuple[int, int]
     verdict: VerdictJson | None

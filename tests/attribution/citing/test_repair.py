@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 
 import jsonschema
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from propcite.attribution.citations import Label
+from propcite.attribution.citations import Label, Verdict
 from propcite.attribution.citing.repaired import MarkerState, Repaired
 from propcite.attribution.errors import AttributionError
 from propcite.attribution.formats.json.repairs import repair_json, repair_schema
+from propcite.attribution.judges import NOT_JUDGED, Case
 from propcite.attribution.propcite import PropCite
 from propcite.attribution.prose.markers import extract_markers
 from propcite.retrieval.encoding.encoder import Encoder
@@ -71,6 +73,24 @@ def test_without_its_markers_an_answer_loses_nothing_else(answer: str) -> None:
         assert 0 <= marker.place <= len(found.text)
         assert marker.span.of(answer)[0] in "[【(<"
     assert "".join(left).split() == found.text.split() or "".join("".join(left).split()) == "".join(found.text.split())
+
+
+class AwayJudge:
+    """Fails as a judge whose server is away does."""
+
+    name = "away"
+
+    def judge(self, cases: Sequence[Case]) -> list[Verdict]:
+        return [Verdict(Label.UNCHECKED, 0.0, f"{NOT_JUDGED}the server is away") for _ in cases]
+
+
+def test_markers_that_no_judge_could_check_stay_as_they_are(encoder: Encoder) -> None:
+    text = "The barrier has fourteen steel gates [1]. It cost 410 million euros [2][9]."
+    repaired = PropCite(encoder, judge=AwayJudge()).repair(text, PASSAGES)
+    assert states(repaired) == [(1, "not checked"), (2, "not checked"), (9, "no such passage")]
+    assert repaired.text == "The barrier has fourteen steel gates [1]. It cost 410 million euros [2]."
+    assert all("the server is away" in c.verdict.reason for c in repaired.checks if c.verdict)
+    jsonschema.validate(json.loads(json.dumps(repair_json(repaired))), repair_schema())
 
 
 def test_right_markers_stay_wrong_ones_go_missing_ones_come(propcite: PropCite) -> None:
