@@ -1247,7 +1247,7 @@ export interface components {
              * State
              * @enum {string}
              */
-            state: "kept" | "dropped" | "no such passage" | "added";
+            state: "kept" | "dropped" | "no such passage" | "added" | "not checked";
             /** Marker */
             marker: [
                 number,
