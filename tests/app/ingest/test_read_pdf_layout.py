@@ -333,7 +333,7 @@ def test_vertical_text_is_read_from_the_right_column_to_the_left() -> None:
     document = read(draw)
     assert document.text == "".join(columns)
     box = document.boxes[0]
-    assert (box.left + box.right) / 2 == pytest.approx(494 / A4[0], abs=0.01)
+    assert (box.left + box.right) / 2 == pytest.approx(494 / A4[0], abs=0.015)  # the machine has the font, or another
     assert box.bottom - box.top > 3 * (box.right - box.left)
 
 
