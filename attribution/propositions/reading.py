@@ -108,7 +108,7 @@ def _is_misformed(s: Tagged, parse: Parse, piece: Piece, after: Piece, held: set
     """Whether a word that is no verb has a verb's ending, or an added `was` stands before a verb that has an object."""
     start, end, said = piece
     if said is not None and start < end:
-        return not parse.tags[start].startswith("VB") and said != s.lows[start].removesuffix("s")
+        return not parse.tags[start].startswith("VB") and said not in (s.lows[start], s.lows[start].removesuffix("s"))
     if said not in lex.BE or not parse.tags:
         return False
     if after.say is not None:

@@ -55,11 +55,13 @@ def _base(word: str) -> str:
 
 
 def fact_of(s: Tagged, steps: Sequence[Step]) -> Fact:
-    """Return what the steps write as pieces of the sentence."""
+    """Return what the steps write as pieces of the sentence; behind an added `a` its first word is no name."""
     pieces: list[Piece] = []
     for token, form, added in steps:
         if token is None:
             pieces.append(Piece(0, 0, added))
+        elif token == 0 and pieces and pieces[-1].say in {"a", "an"}:
+            pieces.append(Piece(0, 1, inflected(s.lows[0], form)))
         elif form is not Form.SAME:
             pieces.append(Piece(token, token + 1, inflected(s.lows[token], form)))
         elif pieces and pieces[-1].say is None and pieces[-1].end == token:

@@ -20,7 +20,7 @@ from propcite.attribution.propositions.training.writer_trainer import train
 from propcite.attribution.propositions.wording import proposition_of
 
 FACTS = {
-    "The painter Ada Lund, appearing in films and plays, owned two sculptures.": [
+    "Painter Ada Lund, appearing in films and plays, owned two sculptures.": [
         "Ada Lund was a painter.",
         "Ada Lund appeared in films.",
         "Ada Lund appeared in plays.",
