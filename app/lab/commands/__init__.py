@@ -10,6 +10,7 @@ from propcite.app.lab.commands import (
     training,
     training_judge,
     training_questions,
+    training_splitter,
 )
 
 __all__ = [
@@ -22,4 +23,5 @@ __all__ = [
     "training",
     "training_judge",
     "training_questions",
+    "training_splitter",
 ]
