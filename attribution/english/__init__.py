@@ -9,8 +9,7 @@ Comparison of a claim with its evidence:
     `sentences_with_numbers` (rows of a table by their numbers).
 Grammar of a sentence:
     `tag` (words with tags: `Tagged`), `facts` (its clauses: `Fact`, made of `Piece`s), the modules `lexicon` and
-    `verbs` with closed classes and verb forms; for clauses that a parse finds `be_like`, `be_with`, `relative_facts`,
-    `said_once`, `told_by_gerunds`.
+    `verbs` with closed classes and verb forms, `be_like` (the form of `be` that fits a subject).
 Phrases of a clause:
     `frame` (subject, verbs and `Unit`s: `Frame`), `told_with` (the clause with some units alone), `tokens_of`, and
     claims within a phrase: `deeds`, `larger_place`, `titles` (each an `Aside`).
@@ -37,12 +36,7 @@ if TYPE_CHECKING:
     from propcite.attribution.english.frames.frames import Frame, frame, told_with
     from propcite.attribution.english.frames.units import Unit, tokens_of
     from propcite.attribution.english.grammar import Fact, Piece, Tagged, facts, lexicon, tag, verbs
-    from propcite.attribution.english.grammar.brackets import said_once
-    from propcite.attribution.english.grammar.clauses import relative_facts
-    from propcite.attribution.english.grammar.cuts import borrowed_by
-    from propcite.attribution.english.grammar.gerunds import told_by_gerunds
-    from propcite.attribution.english.grammar.members import members
-    from propcite.attribution.english.grammar.phrases import be_like, be_with
+    from propcite.attribution.english.grammar.phrases import be_like
     from propcite.attribution.english.languages import language_of, other_language
     from propcite.attribution.english.pronouns.antecedent import inserted_spans, with_antecedent, without_brackets
     from propcite.attribution.english.questions.follow_ups import Exchange, standalone_question
@@ -75,12 +69,7 @@ _MODULES = {
     "frames.frames": ("Frame", "frame", "told_with"),
     "frames.units": ("Unit", "tokens_of"),
     "grammar": ("Fact", "Piece", "Tagged", "facts", "lexicon", "tag", "verbs"),
-    "grammar.brackets": ("said_once",),
-    "grammar.clauses": ("relative_facts",),
-    "grammar.cuts": ("borrowed_by",),
-    "grammar.gerunds": ("told_by_gerunds",),
-    "grammar.members": ("members",),
-    "grammar.phrases": ("be_like", "be_with"),
+    "grammar.phrases": ("be_like",),
     "languages": ("language_of", "other_language"),
     "pronouns.antecedent": ("inserted_spans", "with_antecedent", "without_brackets"),
     "questions.follow_ups": ("Exchange", "standalone_question"),
@@ -113,8 +102,6 @@ __all__ = [
     "Unit",
     "answer_form",
     "be_like",
-    "be_with",
-    "borrowed_by",
     "can_answer",
     "content_words",
     "contradiction",
@@ -129,14 +116,11 @@ __all__ = [
     "language_of",
     "larger_place",
     "lexicon",
-    "members",
     "missing_numbers",
     "numbers",
     "other_language",
     "plain_share",
     "question_parts",
-    "relative_facts",
-    "said_once",
     "sentences_with_numbers",
     "share_found",
     "standalone_question",
@@ -145,7 +129,6 @@ __all__ = [
     "tag",
     "titles",
     "tokens_of",
-    "told_by_gerunds",
     "told_with",
     "underived_numbers",
     "verbs",

@@ -17,10 +17,9 @@ from propcite.attribution.propositions.claim_selection import NetworkOutput, sel
 from propcite.attribution.propositions.grouped.claims import grouped_claims, held_tokens
 from propcite.attribution.propositions.metrics import word_spans
 from propcite.attribution.propositions.parses import Parse
-from propcite.attribution.propositions.reading import clauses_read, covers, is_readable
+from propcite.attribution.propositions.reading import clauses_read, corrected, covers, is_readable
 from propcite.attribution.propositions.rules import clauses, loses_words
 from propcite.attribution.propositions.sentence import trivial_split, whole_sentence, without_markup
-from propcite.attribution.propositions.tree_clauses import corrected
 from propcite.attribution.propositions.wording import proposition_of
 from propcite.retrieval.interrupting import check_interrupt
 from propcite.retrieval.text import Span
@@ -96,18 +95,17 @@ class LearnedSplitter:
     def _claims(
         self, tagged: Sequence[Tagged], outputs: Sequence[SplitterOutput | None]
     ) -> list[tuple[Tagged, list[Fact]]]:
-        """Return each sentence as it was read, and its claims: the network's own, but for whole clauses the rules'."""
+        """Return each sentence as it was read, and its claims: those that the network writes, or else the rules'."""
         read = [
             _claims_of_rules(s, output.network, output.parse) if output else (s, [])
             for s, output in zip(tagged, outputs, strict=True)
         ]
-        writer = self._network.writer if self._network.writes and self.style != "clause" else None
-        if writer is None:
+        if not self._network.writes:
             return read
         held = [held_tokens(output.network) if output and output.parse else [] for output in outputs]
         with self._lock:
             pairs = zip(outputs, held, strict=True)
-            written = iter(writer.write([(o.states, tokens) for o, own in pairs if o for tokens in own]))
+            written = iter(self._network.writer.write([(o.states, tokens) for o, own in pairs if o for tokens in own]))
         claims: list[tuple[Tagged, list[Fact]]] = []
         for (s, of_rules), output, own in zip(read, outputs, held, strict=True):
             texts = [next(written) for _ in own]

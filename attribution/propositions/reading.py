@@ -1,15 +1,15 @@
-"""Read a sentence's clauses by rules and by its parse, and check that a claim reads as a sentence."""
+"""Read a sentence's clauses by rules, corrected by its parse, and check that a claim reads as a sentence."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import pairwise, takewhile
 
 from propcite.attribution.english import Fact, Piece, Tagged, be_like
 from propcite.attribution.english import lexicon as lex
 from propcite.attribution.propositions.parses import Parse
-from propcite.attribution.propositions.rules import clauses, is_claim, loses_words
-from propcite.attribution.propositions.tree_clauses import tree_facts
+from propcite.attribution.propositions.rules import clauses
 
 _FINITE = frozenset("VBD VBZ VBP MD".split())
 _ENDS = frozenset("CC VBD VBZ VBP MD , . : -RRB-".split())  # tags before which a phrase has ended
@@ -17,26 +17,44 @@ _PHRASE_ENDS = frozenset("IN VBD VBZ VBP MD . :".split())
 _HEADS = frozenset("CD JJS PRP WP EX '' ``".split())  # tags that may end a phrase, beside nouns
 _NAME = frozenset("NNP NNPS".split())
 _SAID = _FINITE | {"VB"}
+_SAID_OF = _FINITE | {"VBN"}
 _ADDED_VERBS = frozenset("is was are were has have had".split())
 _ADDED_ENDS = frozenset("a an the of in on to at by from for with as and that".split())
+_OPEN = frozenset("VEILGNJ")  # tags of the rules that the parse may correct
+_TAGS = {"NN": "N", "NNS": "N", "JJ": "J", "JJR": "J", "JJS": "J", "VBZ": "V", "VBP": "V", "VB": "I", "VBG": "G"}
 _NOUNS = frozenset("DJNXUpzQOk")
 _VERB_TAGS = frozenset("BHMVEY")
 
 
+def corrected(s: Tagged, parse: Parse) -> Tagged:
+    """Return the words with the parse's tags where the rules take a noun for a verb, or a verb for a noun.
+
+    >>> from propcite.attribution.english import tag
+    >>> s = tag("Any patent licenses end.", "Any patent licenses end.")
+    >>> corrected(s, Parse(("DT", "NN", "NNS", "VBP", "."), (2, 2, 3, 3, 3), ("", "", "", "", ""))).tags
+    'DNNV.'
+    """
+    tags = list(s.tags)
+    for at, (tag, read) in enumerate(zip(s.tags, parse.tags, strict=True)):
+        if tag not in _OPEN or not s.words[at].isalpha():
+            continue
+        if read in {"VBN", "VBG"} and parse.relations[at] == "amod" and parse.heads[at] > at:
+            tags[at] = "J"
+        elif read == "VBN" and parse.relations[at] == "acl":
+            tags[at] = "L"
+        elif read in {"VBD", "VBN"}:
+            tags[at] = tag if tag in "VEL" else "E"
+        elif read.startswith("NNP"):
+            tags[at] = "N"
+        else:
+            tags[at] = _TAGS.get(read, tag)
+    return replace(s, tags="".join(tags))
+
+
 def clauses_read(s: Tagged, parse: Parse) -> list[Fact]:
-    """Return the clauses that the rules find, or those of the parse if these are more; empty if neither is certain."""
+    """Return the clauses that the rules find; empty if they are not certain, or one does not read by the parse."""
     found = [part for fact in clauses(s) for part in _with_gap(s, fact)]
-    by_tree = tree_facts(s, parse)
-    is_certain = (
-        bool(by_tree)
-        and not any(_repeats(fact) for fact in by_tree)
-        and not loses_words(s, by_tree)
-        and all(is_claim(s, fact) and is_readable(s, parse, fact) for fact in by_tree)
-    )
-    reads = all(is_readable(s, parse, fact) for fact in found)
-    if is_certain and (len(by_tree) > len(found) or not reads):
-        return by_tree
-    return found if reads else []
+    return found if all(is_readable(s, parse, fact) for fact in found) else []
 
 
 def _with_gap(s: Tagged, fact: Fact) -> list[Fact]:
@@ -75,8 +93,6 @@ def is_readable(s: Tagged, parse: Parse, claim: Fact) -> bool:
     if not any(at < 0 or is_verb(parse, at) for at in words):
         return False
     held = {at for piece in claim for at in range(piece.start, piece.end)}
-    if any(_is_misformed(s, parse, piece, after, held) for piece, after in pairwise((*claim, Piece(0, 0)))):
-        return False
     return not any(
         at >= 0 and (hangs(parse, at, words[place + 1 :]) or _is_cut(s, parse, at, held))
         for place, at in enumerate(words)
@@ -96,7 +112,12 @@ def is_complete(s: Tagged, parse: Parse, claim: Fact) -> bool:
             words.append(-1)
     if not claim or claim[-1].say in _ADDED_ENDS or not any(at < 0 or parse.tags[at] in _SAID for at in words):
         return False
+    first = claim[0].start if claim[0].say is None else 0
+    if first and (parse.tags[first] in _SAID_OF or (parse.relations[first] == "mark" and s.lows[first] == "that")):
+        return False  # the subject or the main clause is missing
     held = {at for piece in claim for at in range(piece.start, piece.end)}
+    if any(_is_misformed(s, parse, piece, after, held) for piece, after in pairwise((*claim, Piece(0, 0)))):
+        return False
     return not any(
         at >= 0
         and (hangs(parse, at, words[place + 1 :]) or _is_cut(s, parse, at, held) or _is_borrowed(parse, at, held))
@@ -108,7 +129,9 @@ def _is_misformed(s: Tagged, parse: Parse, piece: Piece, after: Piece, held: set
     """Whether a word that is no verb has a verb's ending, or an added `was` stands before a verb that has an object."""
     start, end, said = piece
     if said is not None and start < end:
-        return not parse.tags[start].startswith("VB") and said not in (s.lows[start], s.lows[start].removesuffix("s"))
+        if parse.tags[start].startswith("VB"):
+            return s.lows[start] in {"be", "been", "being"}
+        return said not in (s.lows[start], s.lows[start].removesuffix("s"))
     if said not in lex.BE or not parse.tags:
         return False
     if after.say is not None:
@@ -124,12 +147,6 @@ def _is_borrowed(parse: Parse, at: int, held: set[int]) -> bool:
         return False
     verb = next((other for other in sorted(held) if other > at and parse.tags[other].startswith("VB")), at)
     return parse.tags[verb] in {"VBD", "VBZ", "VBP"} and verb != at
-
-
-def _repeats(fact: Fact) -> bool:
-    """Whether a word stands twice in a fact."""
-    held = [at for piece in fact for at in range(piece.start, piece.end)]
-    return len(held) > len(set(held))
 
 
 def covers(s: Tagged, claims: Sequence[Fact], fact: Fact) -> bool:
