@@ -168,7 +168,7 @@ MARKERS = {
     MarkerState.DROPPED: ("✗", "wrong, removed"),
     MarkerState.UNKNOWN: ("✗", "no such passage"),
     MarkerState.ADDED: ("+", "was missing"),
-    MarkerState.UNCHECKED: ("?", "not checked, kept as it was"),
+    MarkerState.UNCHECKED: ("?", "kept as it was"),
 }
 
 

@@ -78,17 +78,20 @@ class FairQueue:
         if not waiting:
             return None
         client = min(waiting, key=lambda one: one.clock)
-        return self._taken(client, client.due[0][2])
+        return self._taken(client, client.due[0][2], turns=1)
 
     def take_sharing(self, shares: object, size: float) -> Waiting | None:
-        """Return the next one that shares a turn with others and is at most so large; None if there is none."""
+        """Return the next one that shares a turn with others and is at most so large; None if there is none.
+
+        Its turn is that of another one, with which it ends.
+        """
         waiting = [client for client in self._clients.values() if client.num]
         for client in sorted(waiting, key=lambda one: one.clock):
             fitting = [
                 one for one in client.due if one[2].is_queued and one[2].shares is shares and one[2].size <= size
             ]
             if fitting:
-                return self._taken(client, min(fitting)[2])
+                return self._taken(client, min(fitting)[2], turns=0)
         return None
 
     def withdraw(self, one: Waiting) -> bool:
@@ -128,10 +131,10 @@ class FairQueue:
         before = sum(min(total, seconds) for total in own)
         return before + sum(min(theirs, before + seconds) for theirs in others.values())
 
-    def _taken(self, client: _Client, one: Waiting) -> Waiting:
+    def _taken(self, client: _Client, one: Waiting, *, turns: int) -> Waiting:
         self._now = max(self._now, client.clock)
         client.charge(one.seconds)
-        client.num_running += 1
+        client.num_running += turns
         self._remove(client, one)
         self._forget()
         return one

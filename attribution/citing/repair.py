@@ -20,7 +20,7 @@ from propcite.retrieval.text import Passage, Span
 def repair(
     tools: Tools, answer: str, source: Iterable[object], collection: Retriever | None = None, question: str = ""
 ) -> Repaired:
-    """MarkerCheck an answer's own `[n]`, which number these passages from 1, and cite what they leave unsupported.
+    """Check an answer's own `[n]`, which number these passages from 1, and cite what they leave unsupported.
 
     A passage that is given twice has two numbers, and either is right.  What no passage supports is looked for in the
     `collection`; that has no number, so it gets no marker.

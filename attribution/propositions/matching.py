@@ -31,9 +31,6 @@ _AROUND = [
     for down, right in _OFFSETS
     if down and right
 ]
-_IRREGULAR_VERBS = {
-    form: base for base, *forms in reversed(verbs.IRREGULAR) for form in forms if form not in {"-", "lay", "bore"}
-}
 _IRREGULAR_NOUNS = dict(
     pair.split("/")
     for pair in """
@@ -57,7 +54,7 @@ _FULL_MONTHS = {
     name: next(full for full, other in MONTHS.items() if other == number) for name, number in MONTHS.items()
 }
 _FORMS = {
-    **{word: stem(base) for word, base in chain(_IRREGULAR_VERBS.items(), _IRREGULAR_NOUNS.items())},
+    **{word: stem(base) for word, base in chain(verbs.BASE_OF_FORM.items(), _IRREGULAR_NOUNS.items())},
     **{name: stem(full) for name, full in _FULL_MONTHS.items()},
     **{word: str(value) for word, value in NUMBER_WORDS.items()},
     **_ORDINALS,

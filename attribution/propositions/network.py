@@ -85,6 +85,7 @@ class LowRank(nn.Module):
 class Network(nn.Module):
     """Computes logits (b, w, w) that word j is in the claim whose own word is i, (b, w, 3) of roles, and of a parse.
 
+    `writer` writes the claims from the states of tokens.
     The encoder may compute in a smaller precision; the heads compute in float32.
     """
 

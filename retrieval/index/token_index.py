@@ -286,7 +286,7 @@ class TokenIndex:
             return {"": self.write_prepared(folder)}
 
     def write_prepared(self, folder: Path) -> str:
-        """Do so in a folder that is locked."""
+        """Write all changes as `prepare` does, in a folder that is locked already; return the name of the version."""
         self._storage.compact(folder)
         self._storage.stage(folder)
         return self._storage.prepare(folder, self.encoder)
@@ -298,7 +298,7 @@ class TokenIndex:
             self.train_together([self], [folder])
 
     def promote_prepared(self, folder: Path) -> None:
-        """Make it count in a folder that is locked."""
+        """Make the prepared version count, in a folder that is locked already."""
         self._storage.promote(folder)
 
     @property

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from page_caches import clear_page
+from scripted_llm import ScriptedLlm, error
 from streamlit.testing.v1 import AppTest
 
 import propcite.ui
@@ -299,6 +300,16 @@ def test_a_text_with_its_own_passages_has_its_markers_checked(opened: Page, fill
     assert "✗ [7] no such passage: A boat flies." in written
     assert "A ferry ticket costs 2.40 euros [2]." in test.code[0].value
     assert "given with the text" in written
+
+
+def test_markers_that_no_judge_could_check_stay(opened: Page, filled: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with ScriptedLlm(lambda _: error(500, "out of memory")) as llm:
+        for name, value in (("judge", "llm"), ("judge_model", "m"), ("llm_url", llm.base_url)):
+            monkeypatch.setenv(f"PROPCITE_{name.upper()}", value)
+        test = cited(opened(filled, "cite"), "Heron Bridge is 96 metres long [1].", GIVEN)
+    assert "1 marker could not be checked" in [box.label for box in test.expander]
+    assert "? [1] kept as it was: Heron Bridge is 96 metres long. (not checked: " in texts(test)
+    assert test.code[0].value == "Heron Bridge is 96 metres long [1]."
 
 
 def test_what_the_given_passages_lack_is_found_in_the_collection(opened: Page, filled: Path) -> None:

@@ -42,10 +42,10 @@ def show_checks(answer_id: str) -> None:
         return
     unchecked = len(repaired.numbers(MarkerState.UNCHECKED))
     changed = len(repaired.checks) - len(repaired.numbers(MarkerState.KEPT)) - unchecked
-    summary = f"{counted(changed, 'marker')} of the text changed" if changed else "All markers of the text are right"
-    if unchecked:
-        summary = f"{counted(unchecked, 'marker')} could not be checked" + (f", {changed} changed" if changed else "")
-    with st.expander(summary, icon=":material/rule:", expanded=bool(changed or unchecked)):
+    counts = ((changed, "changed"), (unchecked, "could not be checked"))
+    said = [f"{counted(number, 'marker')} {what}" for number, what in counts if number]
+    summary = " · ".join(said) or "All markers of the text are right"
+    with st.expander(summary, icon=":material/rule:", expanded=bool(said)):
         for check in repaired.checks:
             st.text(check_line(check, repaired.answer.text))
         st.code(repaired.text, language=None, wrap_lines=True)

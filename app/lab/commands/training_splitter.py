@@ -99,7 +99,7 @@ def train_wording(
     if not wordings:
         raise PropCiteError("no proposition in these files is written in its sentence's words: give others")
     note(f"{len(wordings)} claims of {len(examples)} sentences")
-    writer = ClaimWriter(wordings[0].states.shape[-1]).to(device or None)
+    writer = ClaimWriter(wordings[0].states.shape[-1]).to(device or "cpu")
     with counting(num_steps(wordings, epochs), "training") as advance:
         train(writer, wordings, epochs=epochs, seed=seed, progress=lambda loss: advance(f"loss {loss:.2f}"))
     with atomic_write(out, AttributionError) as new:

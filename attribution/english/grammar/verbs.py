@@ -153,6 +153,9 @@ _IRREGULAR = """
     spread/spread/- split/split/- read/read/- cost/cost/- shut/shut/- let/let/- quit/quit/-
 """
 IRREGULAR = tuple(tuple(entry.split("/")) for entry in _IRREGULAR.split())
+BASE_OF_FORM = {
+    form: base for base, *forms in reversed(IRREGULAR) for form in forms if form not in {"-", "lay", "bore"}
+}
 OTHER_BASES = words("include be have do used sign try apply study marry carry die lie occupy identify")
 REPORTING = words("""
     say says said state states stated claim claims claimed argue argues argued believe believes believed think thinks

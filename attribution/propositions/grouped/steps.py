@@ -12,8 +12,6 @@ ADDED = tuple(
     "is was are were has had have be been a an the of in on to at by from for with as and that 's ’s '".split()
 ) + tuple('",-.();')
 
-_PRESENT_OF_PAST = {past: base for base, past, _ in verbs.IRREGULAR}
-
 
 class Form(IntEnum):
     """The form that a word of the sentence takes in a claim."""
@@ -38,20 +36,22 @@ def inflected(word: str, form: Form) -> str:
 
     >>> inflected("appearing", Form.PAST), inflected("held", Form.THIRD_PERSON), inflected("sculptors", Form.SINGULAR)
     ('appeared', 'holds', 'sculptor')
+    >>> inflected("written", Form.PAST), inflected("directed", Form.PAST)
+    ('wrote', 'directed')
     """
     if form is Form.SAME:
         return word
     if form is Form.SINGULAR:
         return word.removesuffix("s")
     base = _base(word)
-    if form is Form.BASE or len(base) < 2:
+    if form is Form.BASE or len(base) < 2 or base.endswith("ed"):
         return base
     return verbs.past_of(base) if form is Form.PAST else verbs.third_of(base)
 
 
 def _base(word: str) -> str:
     gerund_of = verbs.base_of(word) if word.endswith("ing") else None
-    return gerund_of or verbs.THIRD_PERSON.get(word) or _PRESENT_OF_PAST.get(word) or word
+    return gerund_of or verbs.THIRD_PERSON.get(word) or verbs.BASE_OF_FORM.get(word) or word
 
 
 def fact_of(s: Tagged, steps: Sequence[Step]) -> Fact:

@@ -13,14 +13,14 @@ from torch import Tensor
 from propcite.attribution.english import Tagged, tag
 from propcite.attribution.propositions.grouped.claims import held_tokens
 from propcite.attribution.propositions.grouped.steps import ADDED, Form, Step, inflected
+from propcite.attribution.propositions.grouped.writer import MAX_STEPS
 from propcite.attribution.propositions.learned import LearnedSplitter
 from propcite.attribution.propositions.matching import form, match
 from propcite.attribution.propositions.metrics import jaccard
 from propcite.attribution.propositions.sentence import without_markup
 from propcite.attribution.propositions.training.examples import Example
 
-MAX_STEPS = 40  # longer claims are left out
-MAX_TOKENS = 120  # and those of longer sentences
+MAX_TOKENS = 120  # claims of longer sentences are left out
 MIN_SAME = 0.7  # Jaccard from which a claim of the network is one that people wrote
 READ_AT_ONCE = 32  # sentences
 _END_MARKS = frozenset(".!?")

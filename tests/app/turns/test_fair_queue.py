@@ -120,8 +120,11 @@ def test_the_wait_of_a_small_request_does_not_grow_with_another_clients_flood() 
 
 def test_clients_that_are_gone_are_forgotten() -> None:
     queue = FairQueue()
+    shared = object()
     for number in range(2000):
         put(queue, f"client {number}", 1.0)
+        put(queue, f"companion {number}", 0.1, shared)
+        queue.take_sharing(shared, 1.0)
         queue.take()
         queue.end(f"client {number}", 0.0)
     assert len(queue._clients) <= 1
