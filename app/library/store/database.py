@@ -18,6 +18,7 @@ from sqlalchemy.exc import (
     NoSuchModuleError,
     OperationalError,
 )
+from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from sqlalchemy.orm import Session
 
 from propcite.app.errors import CollidedError, InUseError, StoreError, UnreachableError
@@ -27,6 +28,15 @@ HEAD = "0023"  # the newest migration; a test compares it with the scripts
 WAIT_MS = 10_000  # how long a writer waits for another before it gives up
 MIGRATION_LOCK = 0x50726F70  # PostgreSQL's advisory lock of this number is held while tables change
 IDS_PER_QUERY = 500  # every database accepts this many parameters
+# How long a PostgreSQL that does not answer is waited for: seconds for a connection, then for a machine that is gone.
+# A URL may name others.
+PATIENCE = {
+    "connect_timeout": 5,
+    "tcp_user_timeout": 15_000,
+    "keepalives_idle": 5,
+    "keepalives_interval": 5,
+    "keepalives_count": 2,
+}
 
 
 class Database:
@@ -74,8 +84,13 @@ def open_database(url: str) -> Engine:
             parsed = parsed.set(drivername="postgresql+psycopg")  # the driver that the extra installs
         if parsed.get_backend_name() == "sqlite" and parsed.database:
             Path(parsed.database).parent.mkdir(parents=True, exist_ok=True)
+        patience = PATIENCE if parsed.drivername == "postgresql+psycopg" else {}
         # pre_ping: after a restart of the database server, pooled connections are replaced.
-        engine = create_engine(parsed, pool_pre_ping=parsed.get_backend_name() != "sqlite")
+        engine = create_engine(
+            parsed,
+            pool_pre_ping=parsed.get_backend_name() != "sqlite",
+            connect_args={name: value for name, value in patience.items() if name not in parsed.query},
+        )
     except OSError as error:
         raise StoreError(f"cannot create the data directory ({error}): set PROPCITE_DATA_DIR") from error
     except (ArgumentError, NoSuchModuleError) as error:
@@ -109,9 +124,13 @@ def database_errors(url: str) -> Iterator[None]:
         raise StoreError(
             f"the database holds a value that cannot be read ({reason}): run propcite doctor, or restore a backup"
         ) from error
+    except PoolTimeoutError as error:
+        raise UnreachableError(
+            f"the database {_place(url)} is slow or away, all connections to it are in use: try again later"
+        ) from error
     except DBAPIError as error:
         reason = str(error.orig).strip().splitlines()[0]
-        place = make_url(url).render_as_string(hide_password=True).removeprefix("sqlite:///")
+        place = _place(url)
         if "readonly" in reason or "unable to open" in reason:
             raise StoreError(f"cannot write {place}: give it write permission, or set PROPCITE_DATA_DIR") from error
         if "not a database" in reason or "malformed" in reason:
@@ -129,6 +148,11 @@ def database_errors(url: str) -> Iterator[None]:
                 f"cannot reach the database {place} (it failed: {reason}): start it, or set PROPCITE_DATABASE"
             ) from error
         raise StoreError(f"the database {place} failed ({reason}): run propcite doctor") from error
+
+
+def _place(url: str) -> str:
+    """Return where a database is, without its password."""
+    return make_url(url).render_as_string(hide_password=True).removeprefix("sqlite:///")
 
 
 def _configure_sqlite(connection: Any, _record: object) -> None:
