@@ -7,7 +7,7 @@
 # make attack  attacks on the server, the page and the commands, each a hole that was mended (ARGS=... as pytest takes them)
 # make lock   writes requirements/ from the ranges of pyproject.toml (ARGS=--upgrade takes the newest releases)
 # make audit  known vulnerabilities of what the lock files name;  make sbom  what is installed, as CycloneDX
-# make check-deploy  the container image and the compose file
+# make check-deploy  the container image, the compose file and the file for Kubernetes
 # make check  style, types and the import contract;  make bench  measurements (DATA=folder adds those on data sets)
 # make bench-index DATA=folder  the token index beside other engines (SIZES=230k,1m, ARGS=... as the command takes them)
 
@@ -67,6 +67,7 @@ check: $(VENV)/.dev
 check-deploy: $(VENV)-tools/.ready
 	$(VENV)-tools/bin/hadolint deploy/Dockerfile
 	$(VENV)-tools/bin/check-jsonschema --builtin-schema vendor.compose-spec deploy/compose.yaml
+	$(VENV)-tools/bin/python tests/benchmarks/deployment/kuberay.py deploy/kuberay.yaml
 
 bench: $(VENV)/.dev
 	$(BIN)/python tests/benchmarks/speed.py
