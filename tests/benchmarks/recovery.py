@@ -1,10 +1,12 @@
 """How long a search over a Ray cluster takes beyond its slowest shard, and until it is right again after a loss.
 
-    python -m tests.benchmarks.recovery [--passages 20000] [--shards 1 2 4] [--kills 3]
+    python -m tests.benchmarks.recovery [--passages 20000] [--shards 1 2 4] [--kills 3] [--outage 60]
 
 Starts three nodes of Ray on this machine, builds one index of made-up passages and divides copies of it.  `beyond_ms`
 is the median of what a search takes longer than the same search in its slowest shard, alone and in this process.  Then
 it kills (kill -9) a shard's process, a node and the process that searches, and measures until the lists are as before.
+At last PostgreSQL is away for `--outage` seconds under a server that is searched, written to and sent documents: what
+was answered meanwhile, how long until it is searched again, and what of all that was acknowledged is lost.
 """
 
 from __future__ import annotations
@@ -108,6 +110,39 @@ def recoveries(cluster: Any, index: ClusterIndex, folder: Path, queries: list[Fl
     print(json.dumps({"seconds until right": {"shard": shard, "node": node, "searching process": searcher}}))
 
 
+def database_away(address: str, folder: Path, seconds: float) -> dict[str, Any]:
+    """Return what a server of a cluster does while PostgreSQL is away, and after it."""
+    from attacking import small_library
+    from database_outages import Traffic, lost, outage
+    from postgres_servers import running_postgres
+    from serving import running_server
+
+    from propcite.app.library.doctor import Doctor
+    from propcite.app.library.shards import Shards
+
+    texts = {f"{n}.txt": f"The gate number {n} weighs 30{n} tonnes." for n in range(8)}
+    with running_postgres() as postgres:
+        parts = small_library(folder, texts, database=postgres.new_database(), cluster=address)
+        harbour = parts.library.collection("harbour")
+        shards = Shards(parts.workspace(harbour))
+        shards.divide(2)
+        with running_server(parts) as at:
+            traffic = Traffic(at)
+            back = outage(traffic, postgres, seconds)
+            figures = {
+                "seconds away": seconds,
+                "seconds until searched again": round(back, 2),
+                "answers": {f"{kind} {code}": number for (kind, code), number in sorted(traffic.codes.items())},
+                "longest refusal, s": round(traffic.longest, 2),
+                "reasons": len(traffic.reasons),
+                "lost": lost(traffic),
+                "findings of the doctor": len(list(Doctor(parts, [harbour]).findings())),
+            }
+        shards.stop_hosts()
+        parts.library.close()
+    return figures
+
+
 def search_on(folder: Path, address: str) -> None:
     queries, expected = pickle.loads((folder / "queries").read_bytes())
     index = opened(folder, address)
@@ -123,8 +158,9 @@ def main() -> None:
         return
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--passages", type=int, default=20_000)
-    parser.add_argument("--shards", type=int, nargs="+", default=[1, 2, 4])
+    parser.add_argument("--shards", type=int, nargs="*", default=[1, 2, 4])
     parser.add_argument("--kills", type=int, default=3)
+    parser.add_argument("--outage", type=float, default=60.0)
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as temporary, ray_nodes() as cluster:
         cluster.wait_for_nodes()
@@ -140,6 +176,7 @@ def main() -> None:
             if number == given.shards[-1]:
                 recoveries(cluster, index, folder, queries[:3], given.kills)
             stop_hosts([place.resolve() for place in shard_folders(folder)])
+        print(json.dumps(database_away(cluster.address, work / "library", given.outage)))
 
 
 def divide(folder: Path, number: int) -> None:

@@ -4,7 +4,8 @@
 
 Builds one index of made-up passages (60 tokens of 128 numbers, in 8 bits), divides copies of it, and searches all of
 them with the same queries in turns, so that a busy machine slows each alike.  Milliseconds are medians; `equal` counts
-the queries whose lists have the same digits.
+the queries whose lists have the same digits.  `holding` is the mean share of all centroids of which a shard has a
+token: where it is near 1, no shard could be left out by the centroids of a query.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from propcite.retrieval.encoding.base import Floats, TokenVectors
 from propcite.retrieval.index.token_index import TokenIndex
 from propcite.retrieval.sharding.folder import OpenIndex, open_index
 from propcite.retrieval.sharding.resharding import reshard
+from propcite.retrieval.sharding.sharded_index import ShardedIndex
 from propcite.retrieval.text import Granularity, Passage, Sentence, Span
 from propcite.retrieval.words.query import WordQuery
 
@@ -109,6 +111,16 @@ def measure(indexes: dict[str, OpenIndex], maker: Maker, regime: str) -> list[di
     ]
 
 
+def holding(index: OpenIndex) -> float:
+    """Return the mean share of the centroids of which a shard has a token."""
+    shares = []
+    for shard in index.shards if isinstance(index, ShardedIndex) else [index]:
+        codes = [live.centroid_codes for live in shard.segments if live.centroid_codes]
+        sizes = np.sum([one.list_sizes for one in codes], axis=0)
+        shares.append(float(np.mean(sizes > 0)))
+    return round(statistics.mean(shares), 4)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--passages", type=int, default=40_000)
@@ -128,6 +140,8 @@ def main() -> None:
         for regime in ("exact", "tokens"):
             for row in measure(indexes, maker, regime):
                 print(json.dumps(row))
+        for name, index in indexes.items():
+            print(json.dumps({"index": name, "centroids": index.stats().centroids, "holding": holding(index)}))
 
 
 if __name__ == "__main__":
