@@ -181,8 +181,12 @@ def durable_file(path: Path) -> Iterator[BinaryIO]:
 def replace_durably(path: Path, content: bytes) -> None:
     """Replace a file's content; a crash leaves the old content or the new one."""
     new = path.with_name(f"{path.name}.new")
-    with durable_file(new) as file:
-        file.write(content)
+    try:
+        with durable_file(new) as file:
+            file.write(content)
+    except OSError:  # the disk is full: others of its files may need the space
+        new.unlink(missing_ok=True)
+        raise
     os.replace(new, path)
     sync_folder(path.parent)
 

@@ -89,6 +89,8 @@ def settle(folder: Path, name: str) -> None:
             promote(folder, name)
         else:
             path.unlink(missing_ok=True)
+    for path in folder.glob(f"{PREPARED}.new"):  # not written to its end
+        path.unlink(missing_ok=True)
 
 
 def read_manifest(folder: Path, name: str = "") -> Manifest:

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import logging
 import os
 import pickle
 import shutil
@@ -120,6 +121,7 @@ def database_away(address: str, folder: Path, seconds: float) -> dict[str, Any]:
     from propcite.app.library.doctor import Doctor
     from propcite.app.library.shards import Shards
 
+    logging.disable()  # each refused request is a line of the server's log
     texts = {f"{n}.txt": f"The gate number {n} weighs 30{n} tonnes." for n in range(8)}
     with running_postgres() as postgres:
         parts = small_library(folder, texts, database=postgres.new_database(), cluster=address)

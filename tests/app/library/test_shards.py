@@ -12,6 +12,7 @@ import pytest
 from attacking import opened_again, small_library
 from commanded import Propcite, commanded
 from paths import SUPPORT
+from small_disks import fill, small_disk
 from word_encoder import WordEncoder
 
 from propcite.app import parts as bootstrap
@@ -22,7 +23,7 @@ from propcite.app.library.doctor import Doctor, mend
 from propcite.app.library.shards import Shards
 from propcite.app.parts import Parts
 from propcite.app.settings import load_settings
-from propcite.retrieval.errors import IndexFormatError
+from propcite.retrieval.errors import IndexFormatError, PropCiteError
 from propcite.retrieval.sharding.layout import LAYOUT_FILE, shard_folders
 
 NUM = 12
@@ -90,6 +91,35 @@ def test_what_is_lost_is_repaired_from_the_library(parts: Parts, lost: str) -> N
     assert left == []
     assert hits(parts) == before
     assert len(shard_folders(workspace.folder)) == (2 if lost == "a shard" else 1)
+
+
+def test_a_full_disk_of_one_shard_leaves_all_shards_as_they_were(parts: Parts, tmp_path: Path) -> None:
+    """Each try has one more free page until the documents fit."""
+    harbour, place = parts.library.collection("harbour"), tmp_path / "disk"
+    Shards(parts.workspace(harbour)).divide(2)
+    place.mkdir()
+    files = [Upload(f"new-{n}.txt", f"The gate number {n} weighs nothing.".encode()) for n in range(20)]
+    with small_disk(place) as disk:
+        Shards(parts.workspace(harbour)).move(1, disk)
+        before, ids, free, failed = hits(parts), set(parts.library.passage_ids(harbour)), 0, 0
+        while True:
+            fill(disk, pages=free)
+            try:
+                outcomes = list(parts.ingester(harbour).ingest(files))
+                break
+            except PropCiteError as error:
+                assert "No space left on device" in str(error)
+                assert "\n" not in str(error)
+            failed, free = failed + 1, free + 1
+            assert hits(parts) == before
+            assert set(parts.library.passage_ids(harbour)) == ids
+            assert parts.workspace(harbour).faults() == []
+            (disk / "ballast").unlink()
+        assert failed
+        assert {outcome.state for outcome in outcomes} == {"added"}
+        assert list(Doctor(parts, [harbour]).findings()) == []
+        assert hits(parts) != before
+        Shards(parts.workspace(harbour)).move(1, parts.workspace(harbour).folder)
 
 
 def test_a_backup_contains_shards_from_all_disks(parts: Parts, tmp_path: Path) -> None:
