@@ -19,8 +19,10 @@ def small_disk(place: Path, size: str = "1m") -> Iterator[Path]:
     command = ["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", place]
     if subprocess.run(command, capture_output=True, check=False).returncode:
         pytest.skip("mounting a small disk needs root rights")
-    yield place
-    subprocess.run(["umount", "--lazy", place], check=True)
+    try:
+        yield place
+    finally:
+        subprocess.run(["umount", "--lazy", place], check=True)
 
 
 def fill(disk: Path, pages: int) -> None:
