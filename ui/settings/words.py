@@ -1,4 +1,4 @@
-"""What each setting that the page offers is called, and some of their choices; their own names are for propcite.toml."""
+"""What the settings on the page and some of their choices are called; their own names are for propcite.toml."""
 
 LABELS = {
     "generator": "Writer of the answers",
