@@ -21,6 +21,7 @@ from propcite.attribution.formats.wording import (
     copies_line,
     location_of,
     notices,
+    trust_line,
 )
 from propcite.retrieval.fidelity import Fidelity
 from propcite.retrieval.text import Hit
@@ -96,7 +97,7 @@ def show_facts(answer: CitedAnswer, names: dict[str, str]) -> None:
         )
     facts = "" if answer.abstained else f"{held} of {len(answer.facts)} facts have support · "
     writer = f"written by {escape(answer.models['generator'])} · " if "generator" in answer.models else ""
-    trust = f"{escape(answer.models['judge_trust'])} · " if facts and "judge_trust" in answer.models else ""
+    trust = f"{escape(line)} · " if facts and (line := trust_line(answer)) else ""
     err.print(f"[dim]{facts}{trust}{writer}answer {answer.id} · {spent:.2f} s[/dim]")
 
 

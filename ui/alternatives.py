@@ -35,7 +35,7 @@ def show(answer: CitedAnswer, fact: CitedProposition) -> None:
         return
     with session.showing_errors():
         collection = session.parts().library.collection(answer.collection)
-        level = session.granularity("Compared with single", f"near-level-{answer.id}")
+        level = session.granularity("Compare it with", f"near-level-{answer.id}")
         show_passages(_html(collection, answer, fact, level), key=f"near-shown-{answer.id}")
 
 

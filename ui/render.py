@@ -15,7 +15,17 @@ from propcite.attribution.formats.wording import SIGNS, label_of, location_of, n
 from propcite.attribution.propositions.nearest_clause import nearest_clause
 from propcite.retrieval.text import Hit, Passage, Span
 from propcite.ui.sources import Views, open_html, original_html
-from propcite.ui.words import Fact, Sources, counted, evidence_line, facts, place_line, reference, sure_line
+from propcite.ui.words import (
+    Fact,
+    Sources,
+    counted,
+    evidence_line,
+    facts,
+    place_line,
+    reference,
+    short_trust,
+    sure_line,
+)
 
 NO_VIEWS: Views = {}
 STEPS = (
@@ -38,7 +48,7 @@ class AnswerPayload(TypedDict):
 
 
 def payload(answer: CitedAnswer, sources: Sources, selected: int, views: Views = NO_VIEWS) -> AnswerPayload:
-    trust = answer.models.get("judge_trust", "").partition(" (")[0]
+    trust = short_trust(answer)
     return {
         "id": answer.id,
         "answer": answer_html(answer),

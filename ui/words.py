@@ -10,7 +10,7 @@ from propcite.app.library.store import Opinion
 from propcite.attribution.citations import CitedAnswer, CitedProposition, Evidence, Label, Verdict
 from propcite.attribution.citing.repaired import MarkerCheck, MarkerState
 from propcite.attribution.formats.cited_documents import Documents
-from propcite.attribution.formats.wording import ELSEWHERE, SIGNS, counts_line, label_of, location_of
+from propcite.attribution.formats.wording import SIGNS, counts_line, label_of, location_of, trust_line
 from propcite.attribution.formats.wording import notices as notices
 from propcite.retrieval.text import Granularity, Passage, Span
 
@@ -40,6 +40,7 @@ def fact_line(cited: CitedProposition) -> str:
 
 EXTRACTIVE = "extractive"  # the generator that answers in the sources' own words
 UNITS = {Granularity.PASSAGE: "passage", Granularity.SENTENCE: "sentence", Granularity.PROPOSITION: "statement"}
+NOT_READ = "found by the check: the answer was written without it"
 NEITHER = "No other sentence is near."
 
 
@@ -96,7 +97,13 @@ def written_by(answer: CitedAnswer) -> str:
 def support_line(answer: CitedAnswer) -> str:
     """Say how many statements have a source, how many one contradicts, and how often "supported" is right, if known."""
     said = f"statement{'s' * (len(answer.facts) != 1)} supported by a source"
-    return counts_line(answer, said) or "Nothing here needs a source"
+    counts = counts_line(answer, said) or "Nothing here needs a source"
+    return " · ".join(filter(None, [counts, short_trust(answer)]))
+
+
+def short_trust(answer: CitedAnswer) -> str:
+    """Say how often "supported" is right, without how it was measured; empty where nothing is, or it is not known."""
+    return trust_line(answer).partition(" (")[0]
 
 
 def percent(share: float) -> str:
@@ -129,7 +136,7 @@ def sentence(line: str) -> str:
 def evidence_line(evidence: Evidence, sources: Sources) -> str:
     """Name the file and place of evidence, whether the answer's writer had it, and why its words may differ."""
     place = place_line(evidence.passage, [evidence.span], sources)
-    return " · ".join(filter(None, [place, "" if evidence.shown else ELSEWHERE, evidence.doubt]))
+    return " · ".join(filter(None, [place, "" if evidence.shown else NOT_READ, evidence.doubt]))
 
 
 def reference(evidence: Evidence, sources: Sources) -> str:

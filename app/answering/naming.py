@@ -19,6 +19,10 @@ _NUMBERED = re.compile(r"\b([a-z]{2,})(?:-v?|v)(\d)")
 _YEAR = re.compile(r"\b(?:1[5-9]|20)\d\d\b")
 _VERSION = re.compile(r"\b([a-z]{2,}) (\d+(?:\.\d+)*)\b")
 _WORD = re.compile(r"\w+(?:[.+#-]+\w+)*")
+_SUFFIX = re.compile(r"\.[a-z]\w{0,4}$", re.IGNORECASE)
+_PART = re.compile(r"[^\W_]+")
+_SOURCE = re.compile(r"\b(?:according to|as per|quoted in|written in|stated in) (?:the |an? )?$", re.IGNORECASE)
+_SAYING = re.compile(r" (?:says?|states?|mentions?|describes?|defines?|requires?|recommends?)\b", re.IGNORECASE)
 _IDENTIFIER = re.compile(r"(?<![\w-])(?:--[a-z][\w-]+|[a-z]\w*_\w+)", re.IGNORECASE)  # of programs and settings
 # `ExitPolicy` is one too where the question says that it is about a setting; SQLite and NetHack are none.
 _JOINED_WORDS = re.compile(r"\b[A-Z]?[a-z0-9]+(?:[A-Z][a-z0-9]+)+\b")
@@ -119,24 +123,40 @@ def _is_short_for(name: str, initials: str) -> bool:
 def documents_named(question: str, names: Mapping[str, Sequence[str]]) -> list[str]:
     """Return the ids of the documents that a question names by title or file; `names` has both of each by its id.
 
-    A title of one word names nothing: it may be any word of the question.
+    Hyphens and dots count as spaces, and of names within each other only the longest counts.  One word names nothing,
+    nor do two that the question may mean by themselves: they have a capital, or words that ask what a document says.
 
-    >>> names = {"a": ["Annual report 2023", "report-23.pdf"], "b": ["Bridge", "minutes.md"]}
+    >>> names = {"a": ["Annual report 2023", "report-23.pdf"], "b": ["Bridge", "minutes.md"], "c": ["annual-report"]}
     >>> documents_named("What does the annual report 2023 say of the bridge?", names)
     ['a']
     >>> documents_named("What was decided according to minutes.md?", names)
     ['b']
+    >>> documents_named("Is there an annual report?", names), documents_named("What does the annual report say?", names)
+    ([], ['c'])
     """
-    asked = f" {' '.join(_WORD.findall(question.lower()))} "
-    return [
-        id_
-        for id_, several in names.items()
-        if any(
-            f" {' '.join(words)} " in asked
-            for words in (_WORD.findall(name.lower()) for name in several)
-            if len(words) > 1 or "." in "".join(words)
-        )
-    ]
+    by_words: dict[tuple[str, ...], list[str]] = {}
+    for id_, several in names.items():
+        for words in {_parts(form) for name in several for form in (name, _SUFFIX.sub("", name))}:
+            by_words.setdefault(words, []).append(id_)
+    asked, named = f" {' '.join(_PART.findall(question))} ", set[str]()
+    for words in sorted(by_words, key=len, reverse=True):
+        name = re.compile(rf"(?<= ){re.escape(' '.join(words))}(?= (?!\d))", re.IGNORECASE)
+        if len(words) > 1 and any(_is_meant(found, words) for found in name.finditer(asked)):
+            named.update(by_words[words])
+            asked = name.sub("|", asked)
+    return [id_ for id_ in names if id_ in named]
+
+
+def _parts(name: str) -> tuple[str, ...]:
+    return tuple(_PART.findall(name.lower()))
+
+
+def _is_meant(found: re.Match[str], words: Sequence[str]) -> bool:
+    """Return whether a question means a document by these words of it, rather than what they say."""
+    begins = found.start() == 1  # the capital of a question's first word says nothing
+    if len(words) > 2 or any(sign.isdigit() or sign.isupper() for sign in found[0][begins:]):
+        return True
+    return bool(_SOURCE.search(found.string[: found.start()]) or _SAYING.match(found.string[found.end() :]))
 
 
 def tells_of_another(question: str, sentence: str) -> bool:

@@ -34,11 +34,11 @@ GROUPS = (
     ),
     Group(
         "judge",
-        "Judge",
+        "Checking",
         ("judge", "judge_model", "supported_from", "min_score"),
         ("judge_checks", "judge_labels"),
     ),
-    Group("encoder", "Encoder", ("encoder", "device", "precision", "batch_size")),
+    Group("encoder", "Searching", ("encoder", "device", "precision", "batch_size")),
     Group(
         "answers",
         "Answers",

@@ -82,11 +82,17 @@ def summary_line(answer: CitedAnswer) -> str:
 def coverage_line(answer: CitedAnswer) -> str:
     """Say how many facts have support, how many are contradicted, and how far the judge can be trusted, if known."""
     number = len(answer.facts)
-    return counts_line(answer, f"{'fact has' if number == 1 else 'facts have'} support") or "Nothing here needs support"
+    counts = counts_line(answer, f"{'fact has' if number == 1 else 'facts have'} support")
+    return " · ".join(filter(None, [counts or "Nothing here needs support", trust_line(answer)]))
+
+
+def trust_line(answer: CitedAnswer) -> str:
+    """Say how often "supported" is right, and how that was measured; empty where nothing is, or it is not known."""
+    return answer.models.get("judge_trust", "") if any(fact.citations for fact in answer.facts) else ""
 
 
 def counts_line(answer: CitedAnswer, said: str) -> str:
-    """Return `3 of 4` and the words `said` for facts with a citation, how many are in doubt, and the judge's trust.
+    """Return `3 of 4` and the words `said` for facts with a citation, and how many are in doubt.
 
     Empty if there are no facts.
     """
@@ -97,7 +103,7 @@ def counts_line(answer: CitedAnswer, said: str) -> str:
     doubts = [
         f"{number} {SIGNS[label][1]}" for label in _COUNTED if (number := sum(label_of(f) is label for f in facts))
     ]
-    return " · ".join(filter(None, [line, *doubts, answer.models.get("judge_trust", "")]))
+    return " · ".join([line, *doubts])
 
 
 def notices(answer: CitedAnswer) -> list[str]:

@@ -57,6 +57,11 @@ def test_a_silent_model_is_stopped_and_one_that_is_away_is_done_without(address:
         driver.get(address)
         ask(driver, QUESTION)
         wait_for(lambda: "The language model has said nothing for" in body(driver))
+        driver.get(address)  # as from a bookmark: the answer in work is named on the page, not in the folded sidebar
+        running = wait_for(lambda: driver.find_element(By.CSS_SELECTOR, ".st-key-unfinished button"))
+        assert running.rect["x"] >= 0
+        press(driver, ".st-key-unfinished button", lambda: "asking=" in driver.current_url)
+        wait_for(lambda: "The language model has said nothing for" in body(driver))
         stop = ".st-key-stop-answer button"
         press(driver, stop, lambda: "stopped it before anything was written" in body(driver), by_key=True)
         wait_for(lambda: typed(driver) == QUESTION)
@@ -68,6 +73,7 @@ def test_a_silent_model_is_stopped_and_one_that_is_away_is_done_without(address:
         wait_for(lambda: f"no server answers at {url}" in body(driver))
         assert "Your question was not answered." in body(driver)
         wait_for(lambda: typed(driver) == QUESTION)
+        assert driver.find_elements(By.XPATH, saying("Change the language model"))
         press(driver, saying("Answer in the words of the sources"), lambda: inside(driver, ".marker"))
         assert "4 million" in inside(driver, ".answer")[0].text
         assert driver.execute_script("return document.documentElement.scrollWidth") <= 390

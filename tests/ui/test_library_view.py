@@ -182,7 +182,7 @@ def test_what_a_document_lacks_stands_in_its_row_and_beside_its_citations(
         details = '{"kind": "markdown", "pages": "3", "lost_characters": "5"}'
         connection.execute(text("UPDATE documents SET details = :new WHERE id = :id"), {"new": details, "id": wanted})
     answer = parts.pipeline(town).answer("When does Heron Bridge open?")
-    lacking = dict(zip(files(opened(tmp_path)), opened(tmp_path).dataframe[0].value["Lacks"], strict=True))
+    lacking = dict(zip(files(opened(tmp_path)), opened(tmp_path).dataframe[0].value["Not read"], strict=True))
     assert lacking == {"bridge.md": "5 characters", "ferry <b>.txt": ""}
     test = opened(tmp_path, document=wanted)
     assert [warning.value for warning in test.warning] == ["5 characters could not be read\\."]

@@ -24,7 +24,7 @@ from propcite.attribution.citations import (
 )
 from propcite.attribution.citing.unread import with_unread
 from propcite.attribution.events import SentenceCited, TextDelta
-from propcite.attribution.formats.wording import counts_line
+from propcite.attribution.formats.wording import counts_line, coverage_line
 from propcite.attribution.judges import NOT_JUDGED
 from propcite.retrieval.text import Box, Granularity, Hit, Page, Passage, Sentence, Span
 from propcite.ui import render, words
@@ -128,6 +128,16 @@ def test_what_needs_no_support_cannot_be_chosen(answer: CitedAnswer) -> None:
 def test_coverage_is_said_in_words(answer: CitedAnswer) -> None:
     assert words.support_line(answer) == "1 of 3 statements supported by a source · 1 contradicted"
     assert words.support_line(CitedAnswer("Hello")) == "Nothing here needs a source"
+
+
+def test_how_often_supported_is_right_is_said_where_something_is(answer: CitedAnswer) -> None:
+    trust = {"judge_trust": "“supported” is right in 8 of 10 cases (20 labelled claims of 2 sources)"}
+    known = replace(answer, models=trust)
+    assert words.support_line(known).endswith(" · “supported” is right in 8 of 10 cases")
+    assert coverage_line(known).endswith(trust["judge_trust"])
+    without = [replace(fact, citations=()) for fact in answer.propositions if fact.proposition.check_worthy]
+    doubtful = CitedAnswer(answer.text, (CitedSentence(Span(0, len(answer.text)), tuple(without)),), models=trust)
+    assert "right in" not in words.support_line(doubtful) + coverage_line(doubtful)
 
 
 def test_the_marked_words_are_the_quote(answer: CitedAnswer) -> None:

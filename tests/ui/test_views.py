@@ -315,7 +315,7 @@ def test_markers_that_no_judge_could_check_stay(opened: Page, filled: Path, monk
 def test_what_the_given_passages_lack_is_found_in_the_collection(opened: Page, filled: Path) -> None:
     test = cited(opened(filled, "cite"), "The ferry crosses the estuary every 20 minutes.", GIVEN)
     assert "1 of 1 statement supported by a source" in texts(test)
-    assert "ferry.txt · found elsewhere" in texts(test)
+    assert "ferry.txt · found by the check" in texts(test)
     assert not test.code
 
 

@@ -61,14 +61,17 @@ def show(opened: str) -> None:
     reason, without_model = failed.reason, failed.without_model
     st.error(f"{NOT_ANSWERED} {plain(sentence(reason.rstrip('.')))}", icon=":material/error:")
     if without_model:
-        st.button(
-            IN_THEIR_WORDS,
-            key="without-model",
-            type="primary",
-            icon=":material/format_quote:",
-            on_click=_ask_without_model,
-            args=(replace(without_model, quoted=True),),
-        )
+        with st.container(horizontal=True, vertical_alignment="center", gap="small", key="no-model"):
+            st.button(
+                IN_THEIR_WORDS,
+                key="without-model",
+                type="primary",
+                icon=":material/format_quote:",
+                on_click=_ask_without_model,
+                args=(replace(without_model, quoted=True),),
+            )
+            if session.visitor().may_set:
+                st.page_link("views/settings.py", label="Change the language model", icon=":material/settings:")
 
 
 def _ask_without_model(question: Question) -> None:

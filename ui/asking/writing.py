@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from propcite.app.answering.pipeline import Pipeline
 from propcite.app.library.store import Action, CollectionInfo, Scope
@@ -141,21 +142,21 @@ def _quote(one: RunningAnswer, question: Question) -> None:
     choose(question)
 
 
-def show_unfinished(collections: Sequence[CollectionInfo], shown: str = "") -> None:
-    """List in the sidebar what is being written and not shown, and what a restart interrupted; a click shows it."""
+def show_unfinished(collections: Sequence[CollectionInfo], place: DeltaGenerator, shown: str = "") -> None:
+    """List in a place what is being written and not shown, and what a restart interrupted; a click shows it."""
     by, names = session.visitor().name, [collection.name for collection in collections]
     running = {one.id: one.order for one in running_answers().unfinished(by, names)}
     kept = kept_orders().of(by, names)
     interrupted = {id_: order for id_, order in kept.items() if not running_answers().find(id_, by)}
-    _list("Being answered", "unfinished", ":material/hourglass_top:", running, shown)
-    _list("Interrupted", "interrupted-list", ":material/sync_problem:", interrupted, shown)
+    _list(place, "Being answered", "unfinished", ":material/hourglass_top:", running, shown)
+    _list(place, "Interrupted", "interrupted-list", ":material/sync_problem:", interrupted, shown)
 
 
-def _list(title: str, key: str, icon: str, orders: Mapping[str, Order], shown: str) -> None:
+def _list(place: DeltaGenerator, title: str, key: str, icon: str, orders: Mapping[str, Order], shown: str) -> None:
     others = {id_: order for id_, order in orders.items() if id_ != shown}
     if not others:
         return
-    listed = st.sidebar.container(gap=None, key=key)
+    listed = place.container(gap=None, key=key)
     listed.caption(title)
     for id_, order in others.items():
         listed.button(

@@ -22,16 +22,18 @@ HELP = "A file that is large, or lies here already, needs no upload: .gz is read
 def form() -> None:
     """Ask what to measure, over which file, how much of it and in which ways."""
     with st.expander("Measure a file", icon=":material/science:", expanded=not stored_runs.all_runs()):
-        kind = st.selectbox("What", jobs.KINDS, key="measure-kind", format_func=lambda kind: words.WHAT[kind])
+        kind = st.selectbox(
+            "What to measure", jobs.KINDS, key="measure-kind", format_func=lambda kind: words.WHAT[kind]
+        )
         most = session.parts().settings.max_file_mb
-        file = st.file_uploader("Its file", key="measure-file", max_upload_size=most)
+        file = st.file_uploader("File with what is known to be right", key="measure-file", max_upload_size=most)
         folders = session.parts().settings.page_folders
         path = st.text_input("Or its path on this machine", key="measure-path", help=HELP) if folders else ""
         left, right = st.columns(2)
-        limit = left.number_input("Only so many items; 0: all", 0, step=10, key="measure-limit")
+        limit = left.number_input("Only the first rows of the file; 0: all", 0, step=10, key="measure-limit")
         known = jobs.ways_of(kind)
         ways = right.multiselect("Only these ways", known, key=f"ways-{kind}", placeholder="All") if known else ()
-        new = st.checkbox("Start another, though one over this file is unfinished", key="measure-new")
+        new = st.checkbox("Begin again, though this file was measured in part", key="measure-new")
         if st.button("Measure", key="measure", type="primary", icon=":material/play_arrow:"):
             with session.showing_errors():
                 chosen = _kept(file.name, file.getvalue()) if file else _named(path, folders)

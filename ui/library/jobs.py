@@ -8,16 +8,17 @@ from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
 from threading import Lock
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from propcite.app.errors import NotFoundError
+from propcite.app.ingest.outcomes import Outcome
 from propcite.app.ingest.uploads import Job, Uploads, safe_name
 from propcite.app.library.store import Action, CollectionInfo, Scope
 from propcite.ui import session
-from propcite.ui.library.words import holds_line, job_line, outcome_line
+from propcite.ui.library.words import holds_line, job_line, jobs_line, outcome_line
 from propcite.ui.render import plain
 
 LOOK_S = 0.2  # between two checks of a job's progress
@@ -99,26 +100,32 @@ class Going:
     place: DeltaGenerator
 
 
+class _Ended(NamedTuple):
+    """A job that has ended, and what became of its files."""
+
+    job: Job
+    outcomes: Sequence[Outcome]
+
+
 def show(collection: CollectionInfo | None, *, is_document_open: bool) -> list[Going]:
-    """Show the jobs that have ended, a line each; return the others.
+    """Show the jobs that have ended, in one line; return the others.
 
     Above an open document no line stays: the end of a followed job is shown for a moment, once.
     """
     if collection is None:
         return []
     may_change, followed = session.visitor().may(Scope.WRITE, collection.name), _followed()
-    going_on = []
-    for job in uploads().jobs(collection.name):
-        if not job.has_ended:
-            followed.add(job.id)
-            going_on.append(Going(job, _place(job, may_change=may_change)))
-            continue
-        if not is_document_open:
-            _show_ended(job)
-        elif job.id in followed:
-            st.toast(plain(job_line(job, uploads().outcomes(job.id))), icon=":material/library_books:")
-        followed.discard(job.id)
-    return going_on
+    jobs = uploads().jobs(collection.name)
+    ended = {job.id: _Ended(job, uploads().outcomes(job.id)) for job in jobs if job.has_ended}
+    if ended and not is_document_open:
+        _show_ended(list(ended.values()))
+    for id_ in followed & ended.keys():
+        if is_document_open:
+            st.toast(plain(job_line(*ended[id_])), icon=":material/library_books:")
+        followed.discard(id_)
+    going_on = [job for job in jobs if not job.has_ended]
+    followed.update(job.id for job in going_on)
+    return [Going(job, _place(job, may_change=may_change)) for job in going_on]
 
 
 def _followed() -> set[str]:
@@ -129,10 +136,8 @@ def _followed() -> set[str]:
 def _place(job: Job, *, may_change: bool) -> DeltaGenerator:
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         place = st.empty()
-        if job.is_cancelled:
-            st.caption("Ends after the document in work", width="content")
-        elif may_change:
-            st.button("Cancel", key=f"cancel-{job.id}", on_click=_cancel, args=(job,))
+        if may_change:
+            st.button("Cancel", key=f"cancel-{job.id}", on_click=_cancel, args=(job,), disabled=job.is_cancelled)
     return place
 
 
@@ -167,22 +172,36 @@ def follow(collection: CollectionInfo | None, going_on: Sequence[Going], holds: 
 def _progress(job: Job) -> tuple[float, str]:
     share, line = (min(1.0, job.progress.share), job.progress.line) if job.progress else (0.0, "")
     what = "Waiting for its turn" if job.state == "waiting" else f"Reading {line}".strip()
-    return share, f"{what}: you may leave this page"
+    return share, f"{what}: {'it ends after this document' if job.is_cancelled else 'you may leave this page'}"
 
 
-def _show_ended(job: Job) -> None:
-    """Show how a job ended in one line, which unfolds."""
-    outcomes = uploads().outcomes(job.id)
+def _show_ended(ended: Sequence[_Ended]) -> None:
+    """Show how jobs ended in one line, which unfolds, with a button that closes it."""
+    outcomes = [outcome for one in ended for outcome in one.outcomes]
+    failed = any(one.job.reason for one in ended) or any(o.state == "failed" for o in outcomes)
+    icon = "error" if failed else "check" if all(o.fidelity.is_whole for o in outcomes) else "warning"
+    with st.container(horizontal=True, gap="small", key="ended"):
+        with st.expander(plain(jobs_line(ended)), icon=f":material/{icon}:", key=f"job-{ended[-1].job.id}"):
+            for one in ended:
+                _show_outcomes(one)
+        ids = [one.job.id for one in ended]
+        st.button("Close", key=f"close-{ids[-1]}", type="tertiary", on_click=_forget, args=(ids,))
+
+
+def _forget(ids: Sequence[str]) -> None:
+    for id_ in ids:
+        uploads().forget(id_)
+
+
+def _show_outcomes(ended: _Ended) -> None:
+    """Show what became of each file, those that failed or were read in part first."""
+    job, outcomes = ended
+    if job.reason:
+        st.error(plain(job.reason), icon=":material/error:")
     failed = [o for o in outcomes if o.state == "failed"]
-    whole = all(o.fidelity.is_whole for o in outcomes)
-    icon = "error" if failed or job.reason else "check" if whole else "warning"
-    with st.expander(plain(job_line(job, outcomes)), icon=f":material/{icon}:", key=f"job-{job.id}"):
-        if job.reason:
-            st.error(plain(job.reason), icon=":material/error:")
-        read = sorted((o for o in outcomes if o.state != "failed"), key=lambda o: o.fidelity.is_whole)
-        for outcome in [*failed, *read][:SHOWN]:
-            kind = st.error if outcome.state == "failed" else st.success if outcome.fidelity.is_whole else st.warning
-            kind(outcome_line(outcome, plain))
-        if len(outcomes) > SHOWN:
-            st.caption(f"and {len(outcomes) - SHOWN:,} more, of which {max(0, len(failed) - SHOWN):,} failed")
-        st.button("Close", key=f"close-{job.id}", type="tertiary", on_click=uploads().forget, args=(job.id,))
+    read = sorted((o for o in outcomes if o.state != "failed"), key=lambda o: o.fidelity.is_whole)
+    for outcome in [*failed, *read][:SHOWN]:
+        kind = st.error if outcome.state == "failed" else st.success if outcome.fidelity.is_whole else st.warning
+        kind(outcome_line(outcome, plain))
+    if len(outcomes) > SHOWN:
+        st.caption(f"and {len(outcomes) - SHOWN:,} more, of which {max(0, len(failed) - SHOWN):,} failed")

@@ -34,7 +34,7 @@ def show(collection: CollectionInfo) -> None:
 def _query(collection: CollectionInfo) -> DocumentQuery | None:
     """Return the query; None if a condition cannot be parsed, which is shown."""
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
-        words = st.text_input("Words of title or file", key="table-words", on_change=_first_page)
+        words = st.text_input("Search by title or file name", key="table-words", on_change=_first_page)
         with st.popover("Filter and order", icon=":material/tune:", key="table-filter"):
             query, where = _filters(collection)
     if where:
@@ -82,7 +82,9 @@ def _list(documents: Sequence[DocumentInfo]) -> None:
             "File": st.column_config.TextColumn(width=165),
             "Kind": st.column_config.TextColumn(width=80),
             "Passages": st.column_config.NumberColumn(width=75),
-            "Lacks": st.column_config.TextColumn(width=165, help="Open the document to see more"),
+            "Not read": st.column_config.TextColumn(
+                width=165, help="What its text lacks: open the document to see more"
+            ),
             "Added": st.column_config.DateColumn(width=95),
         },
         height="auto",
@@ -105,9 +107,9 @@ def _turn_pages(first: int, shown: int, total: int) -> None:
     if total <= AT_ONCE and not first:
         return
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        st.button("Before", key="before", disabled=not first, on_click=_go, args=(first - AT_ONCE,))
+        st.button("Previous", key="before", disabled=not first, on_click=_go, args=(first - AT_ONCE,))
         st.caption(page_line(first, shown, total), width="content")
-        st.button("After", key="after", disabled=first + shown >= total, on_click=_go, args=(first + AT_ONCE,))
+        st.button("Next", key="after", disabled=first + shown >= total, on_click=_go, args=(first + AT_ONCE,))
 
 
 def _go(first: int) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from propcite.app.ingest.outcomes import Outcome
@@ -73,6 +74,19 @@ def job_line(job: Job, outcomes: Sequence[Outcome]) -> str:
     return ". ".join(filter(None, [f"{job.reason[:1].upper()}{job.reason[1:]}", listed]))
 
 
+def jobs_line(ended: Sequence[tuple[Job, Sequence[Outcome]]]) -> str:
+    """Say how jobs ended, in one line.
+
+    >>> one, other = Job("1", "town", ("a.txt",)), Job("2", "town", ("b.txt",))
+    >>> jobs_line([(one, [Outcome("a.txt", "added")]), (other, [Outcome("b.txt", "failed", reason="it is empty")])])
+    '1 added, 1 not added: a.txt, b.txt'
+    """
+    if len(ended) == 1:
+        return job_line(*ended[0])
+    reasons = ". ".join(dict.fromkeys(filter(None, (job.reason for job, _ in ended))))
+    return job_line(replace(ended[-1][0], reason=reasons), [outcome for _, outcomes in ended for outcome in outcomes])
+
+
 def holds_line(collection: CollectionInfo) -> str:
     """Say what a collection holds, as Markdown."""
     holds = counted(collection.num_documents, "document"), counted(collection.num_passages, "passage")
@@ -97,7 +111,7 @@ def row(info: DocumentInfo) -> dict[str, Any]:
         "File": file_name(info.source),
         "Kind": str(info.details.get("kind", "")),
         "Passages": info.num_passages,
-        "Lacks": lacks(info.fidelity),
+        "Not read": lacks(info.fidelity),
         "Added": info.added_at,
     }
 
@@ -176,8 +190,9 @@ def index_rows(stats: IndexStats) -> dict[str, str]:
     return {
         "Tokens": f"{stats.tokens:,}",
         "Index": f"{size(stats.bytes)}, {stats.bytes_per_token:.0f} bytes per token",
-        "Regime": stats.regime,
-        "Segments": f"{stats.segments:,}" + (f", {stats.deleted:,} passages deleted in them" if stats.deleted else ""),
+        "Searched by": stats.regime,
+        "Parts of the index": f"{stats.segments:,}"
+        + (f", {stats.deleted:,} passages deleted in them" if stats.deleted else ""),
         **({"Shards": f"{stats.shards:,}"} if stats.shards > 1 else {}),
-        "Encoder": stats.encoder,
+        "Model that searches": stats.encoder,
     }

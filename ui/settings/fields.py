@@ -10,6 +10,7 @@ from propcite.app.configuring.origins import Origin, Setting
 from propcite.app.settings import hides
 from propcite.ui import session
 from propcite.ui.render import plain
+from propcite.ui.settings.words import LABELS, choice_line
 
 TYPED = "settings-typed"  # hidden values that were typed; they leave this process in the request of a try alone
 BASE = "settings-base"  # what each field showed before anybody typed
@@ -26,7 +27,7 @@ def show(settings: Sequence[Setting], wrong: Mapping[str, str], remove: Callable
         with st.container(gap="small"):
             _box(setting)
             if setting.hidden and setting.is_set and not setting.fixed:
-                label = f"Remove the saved {setting.name}"
+                label = f"Remove the saved value: {LABELS[setting.name]}"
                 st.form_submit_button(
                     plain(label), key=f"remove-{setting.name}", type="tertiary", on_click=remove, args=(setting.name,)
                 )
@@ -48,7 +49,7 @@ def _refresh(setting: Setting) -> None:
 def _box(setting: Setting) -> None:
     place, fixed = key(setting.name), bool(setting.fixed)
     text = "" if place in st.session_state else setting.text  # what is kept is set in every run, beside no default
-    label = f"**{setting.name}** {plain(setting.explanation)} *({plain(_origin(setting))})*"
+    label = f"**{LABELS[setting.name]}** `{setting.name}` {plain(setting.explanation)} *({plain(_origin(setting))})*"
     if setting.hidden or hides(setting.name, "") or setting.name in st.session_state.get(TYPED, {}):
         st.text_input(
             label,
@@ -61,7 +62,8 @@ def _box(setting: Setting) -> None:
     elif setting.choices == ("true", "false"):
         st.checkbox(label, text == "true", key=place, disabled=fixed)
     elif setting.choices:
-        st.selectbox(label, setting.choices, setting.choices.index(text) if text else 0, key=place, disabled=fixed)
+        index = setting.choices.index(text) if text else 0
+        st.selectbox(label, setting.choices, index, key=place, disabled=fixed, format_func=choice_line)
     else:
         st.text_input(label, text, key=place, disabled=fixed, placeholder=setting.default)
 

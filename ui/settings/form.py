@@ -24,8 +24,8 @@ from propcite.ui.settings import fields, trials
 
 TRIES = {
     "model": "Try asks the language model one short question with these values, and saves nothing.",
-    "judge": "Try judges the claim by the sentence with these values, and saves nothing.",
-    "encoder": "Try loads this encoder and encodes a passage, and saves nothing.",
+    "judge": "Try checks the claim against the sentence with these values, and saves nothing.",
+    "encoder": "Try loads this model and reads a passage with it, and saves nothing.",
     "answers": "Try answers the demo question over the demo's documents with these values, and saves nothing.",
 }
 
@@ -56,7 +56,7 @@ def show(group: Group) -> None:
         st.caption(TRIES[group.name])
         with st.container(horizontal=True, gap="small"):
             _button(group, "try", "Try", _try, icon=":material/play_arrow:")
-            _button(group, "lines", "Show the lines", _take)
+            _button(group, "lines", "Show the lines for propcite.toml", _take)
             if may_write():
                 _button(group, "save", "Save in propcite.toml", _save, type="primary", icon=":material/save:")
             _button(group, "forget", "Back to what is saved", _forget, type="tertiary")
@@ -161,7 +161,7 @@ def _show_said(said: Said) -> None:
 
 def _show_reindexing() -> None:
     st.warning(
-        "Another encoder reads no index of this one: make the index of each collection again, or searches are refused.",
+        "Another model cannot read this index: make the index of each collection again, or searches are refused.",
         icon=":material/warning:",
     )
     names = [one.name for one in session.visitor().collections() if one.num_documents]

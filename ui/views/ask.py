@@ -56,7 +56,8 @@ def show() -> None:
     arriving.show(collection)
     page, question = question_box.place(answer, collection)
     documents, problem = errors.documents_of(collection)
-    writing.show_unfinished(session.visitor().collections(), running.id if running else "")
+    beside = st.sidebar if question or answer or running else page
+    writing.show_unfinished(session.visitor().collections(), beside, running.id if running else "")
     history.show(collection, answer.id if answer else running.id if running else "")
     with page:
         if question is None and answer:

@@ -20,6 +20,7 @@ def back(to: str, **place: str) -> None:
 def show_list() -> None:
     """List all runs, newest first, filtered by kind and words."""
     st.title("Evaluate", anchor=False)
+    st.caption("Measures how often answers, citations and verdicts are right, by questions whose answers are known.")
     jobs.watch()
     jobs.form()
     runs = stored_runs.all_runs()

@@ -22,6 +22,7 @@ _SIGNATURE = re.compile(r"[\[<|=]")  # in what follows the name of a setting
 _RULE = re.compile(r"[=~#*_+-]{4,}")  # below a title or between parts of a text
 _ROW = re.compile(r",\s|\band\b")
 _ENDS = re.compile(r"[.:!?…。！？][\"”’»)\]]*(?:\[\d+\])*$")
+_STOPS = re.compile(r"[.!?…]+(?=[^\w\s]*(?:\s|$))|[。！？]")
 _REFERS_BACK = re.compile(
     r"(?:it|its|they|their|them|he|his|she|her|this|these|those|that|such|both|the (?:former|latter|same))\b", re.I
 )
@@ -59,13 +60,22 @@ def compose(chosen: Sequence[Candidate], *, naming: bool, form: Form = Form.DETA
     for document in documents:
         own = [c for c in chosen if _document(c.passage) == document]
         text = _text_of(own)
-        title = own[0].passage.title.strip()
-        texts.append(f"From “{title}”:\n{text}" if naming and title else text)
-    return "\n".join(texts) if naming else _joined(texts)
+        name = _name(own[0].passage) if naming else ""
+        texts.append(f"From “{name}”:\n\n{text}" if name else text)
+    return "\n\n".join(texts) if naming else _joined(texts)
 
 
 def _document(passage: Passage) -> str:
     return passage.document_id or passage.id
+
+
+def _name(passage: Passage) -> str:
+    """Return the title of a passage's document without stops: a name is not cut into sentences, which would be checked.
+
+    >>> _name(Passage("1", "It cost 5 euros.", "Works. Vol. 2 › 4.2. Cost"))
+    'Works Vol 2'
+    """
+    return " ".join(_STOPS.sub("", passage.title.split(" › ")[0]).split())
 
 
 def _text_of(chosen: Sequence[Candidate]) -> str:

@@ -9,8 +9,9 @@ from propcite.app.answering.extracting.candidates import Candidate, find
 from propcite.app.answering.extracting.choosing import choose
 from propcite.app.answering.extracting.composing import compose, direct_words
 from propcite.app.answering.finding import found_passages
-from propcite.app.answering.naming import described_in, named_in, names_in
+from propcite.app.answering.naming import described_in, documents_named, named_in, names_in
 from propcite.attribution.english import Form
+from propcite.attribution.propcite import PropCite
 from propcite.attribution.questions.reader import QuestionReader
 from propcite.retrieval.retriever import Retriever
 from propcite.retrieval.splitter import PassageSplitter, passage_from_text
@@ -60,7 +61,7 @@ def test_a_pronoun_comes_with_the_sentence_before_it() -> None:
 
 def test_documents_are_named_where_they_answer_differently() -> None:
     text = compose([candidate(PLAN, 0), candidate(COST, 1)], naming=True)
-    assert text.split("\n") == [
+    assert text.split("\n\n") == [
         "From “Plan of 2018”:",
         "The barrier was to cost 190 million euros.",
         "From “Audit”:",
@@ -252,3 +253,41 @@ def test_each_thing_that_a_question_asks_is_looked_for() -> None:
     found = {hit.passage.id for hit in found_passages(collection, question, 4)}
     assert "limit" in found
     assert len(found) == 4
+
+
+TITLE = "Vol. 2: What is it? An overview. › 4.2. Cost › What does it cost?"
+
+
+def test_the_name_of_a_document_is_no_statement() -> None:
+    plan = passage_from_text("plan", "The barrier was to cost 190 million euros.", TITLE, "plan")
+    text = compose([candidate(plan, 0), candidate(COST, 1)], naming=True)
+    assert text.startswith("From “Vol 2: What is it An overview”:\n\n")
+    cited = PropCite.default().cite(text, [plan, COST])
+    assert [fact.proposition.text for fact in cited.facts] == [
+        "The barrier was to cost 190 million euros.",
+        "The barrier was planned in 2018.",
+        "It cost 212 million euros.",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("question", "named"),
+    [
+        ("According to the Debian Manifesto, what is /usr/local for?", ["manifesto"]),
+        ("What did constitution 1.4 say of the Committee?", ["old"]),
+        ("What does the social contract 1.0 say?", ["first"]),
+        ("What does the social contract say?", ["now"]),
+        ("What did the social contract 2.0 say?", []),
+        ("How do I subscribe to the mailing lists?", []),
+        ("Which of mailing-lists.txt is for news?", ["lists"]),
+    ],
+)
+def test_documents_are_named_by_the_words_of_their_files(question: str, named: list[str]) -> None:
+    names = {
+        "manifesto": ["debian-manifesto", "debian-manifesto.txt"],
+        "old": ["constitution.1.4", "constitution.1.4.txt"],
+        "first": ["social-contract.1.0", "social-contract.1.0.txt"],
+        "now": ["social-contract", "social-contract.txt"],
+        "lists": ["mailing-lists", "mailing-lists.txt"],
+    }
+    assert documents_named(question, names) == named

@@ -121,7 +121,7 @@ def test_no_serious_trouble_for_who_sets_otherwise(unsaved: str, dark: bool) -> 
     with browsing.browsing(390, 844, dark=dark) as driver:
         open_settings(driver, unsaved)
         check(driver)
-        for name, field in (("Judge", "judge_model"), ("Encoder", "encoder"), ("Answers", "num_passages")):
+        for name, field in (("Checking", "judge_model"), ("Searching", "encoder"), ("Answers", "num_passages")):
             press(
                 driver,
                 f'//*[@role="tab"][contains(., "{name}")]',
@@ -129,7 +129,7 @@ def test_no_serious_trouble_for_who_sets_otherwise(unsaved: str, dark: bool) -> 
             )
             check(driver)
         assert "PROPCITE_NUM_PASSAGES in the environment comes before" in body(driver)
-        press(driver, '//*[@role="tab"][contains(., "Encoder")]', lambda: box(driver, "encoder").is_displayed())
+        press(driver, '//*[@role="tab"][contains(., "Searching")]', lambda: box(driver, "encoder").is_displayed())
         fill(driver, "encoder", "minilm")
         press(driver, ".st-key-lines-encoder button", lambda: "make the index of each collection again" in body(driver))
         check(driver)

@@ -14,10 +14,12 @@ from streamlit.testing.v1 import AppTest
 
 import propcite.ui
 from propcite.app.configuring.changing import OTHER_SERVER
+from propcite.app.configuring.groups import GROUPS
 from propcite.app.library.store import Action, Rights, Scope
 from propcite.app.parts import Parts
 from propcite.app.settings import load_settings
 from propcite.ui.people.visitor import Visitor
+from propcite.ui.settings.words import LABELS
 
 MAIN = Path(propcite.ui.__file__).parent / "main.py"
 FILE = Path("propcite.toml")
@@ -78,6 +80,13 @@ def test_each_value_is_shown_with_its_origin(opened: Opened, monkeypatch: pytest
     assert (fixed.value, fixed.disabled) == ("6", True)
     assert "PROPCITE_NUM_PASSAGES in the environment comes before propcite.toml" in texts(test)
     assert SECRET not in texts(test)
+
+
+def test_each_setting_has_a_name_in_plain_words_beside_its_own(opened: Opened) -> None:
+    assert LABELS.keys() == {name for group in GROUPS for name in group.settings}
+    assert len(set(LABELS.values())) == len(LABELS)
+    address = opened().text_input(key="setting-llm_url").label
+    assert address.startswith("**Address of the language model's server** `llm_url`")
 
 
 def test_a_wrong_value_is_said_at_its_field_and_nothing_typed_is_lost(opened: Opened) -> None:
