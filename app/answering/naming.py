@@ -139,9 +139,11 @@ def documents_named(question: str, names: Mapping[str, Sequence[str]]) -> list[s
         for words in {_parts(form) for name in several for form in (name, _SUFFIX.sub("", name))}:
             by_words.setdefault(words, []).append(id_)
     asked, named = f" {' '.join(_PART.findall(question))} ", set[str]()
-    for words in sorted(by_words, key=len, reverse=True):
+    small = asked.lower()
+    in_question = [words for words in by_words if len(words) > 1 and f" {' '.join(words)} " in small]
+    for words in sorted(in_question, key=len, reverse=True):
         name = re.compile(rf"(?<= ){re.escape(' '.join(words))}(?= (?!\d))", re.IGNORECASE)
-        if len(words) > 1 and any(_is_meant(found, words) for found in name.finditer(asked)):
+        if any(_is_meant(found, words) for found in name.finditer(asked)):
             named.update(by_words[words])
             asked = name.sub("|", asked)
     return [id_ for id_ in names if id_ in named]
