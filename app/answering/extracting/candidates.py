@@ -29,6 +29,7 @@ MAX_REFERENCE = 14  # words of a sentence that only refers to another place
 
 _DEFAULT = re.compile(r"\bdefaults?\b", re.IGNORECASE)
 _STATES_DEFAULT = re.compile(r"\bdefaults?(?:\s+value)?(?::|\s+(?:is|to)\b)", re.IGNORECASE)
+_LEADERS = re.compile(r"(?:\s?[.·…]){5,}")  # between a heading and its page in a table of contents
 _UNDERLINED = re.compile(r"[=~#*_-]{4,}\s*$")  # a title
 # "¹This is", "12Debian": the number of a footnote is written without a space.
 _FOOTNOTE = re.compile(r"[⁰¹²³⁴-⁹]+\s*\w|\d{1,3}[A-Z][a-z]+\s")
@@ -196,7 +197,7 @@ def _candidates(reader: QuestionReader, part: _Part, reading: Reading) -> Iterat
 def _cannot_answer(text: str) -> bool:
     words = text.rstrip(" \t\n=-_*#~:")
     names_columns = " | " in text and not any(c.isdecimal() for c in text)
-    is_title = _UNDERLINED.search(text) is not None
+    is_title = (_UNDERLINED.search(text) or _LEADERS.search(text)) is not None
     no_statement = words.endswith("?") or refers_elsewhere(text) or not any(map(str.isalnum, words))
     return is_title or names_columns or no_statement or _FOOTNOTE.match(text.lstrip()) is not None
 
