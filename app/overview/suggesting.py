@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from propcite.app.answering.extracting.candidates import find
 from propcite.app.answering.extracting.choosing import choose
 from propcite.app.answering.finding import found_passages
+from propcite.app.answering.naming import without_number
 from propcite.app.overview.question_forms import Form, forms_of
 from propcite.app.overview.statements import Salience, Statement, heading_questions, statements_of
 from propcite.app.overview.subjects import Spelling
@@ -125,7 +126,7 @@ def formed(passages: Sequence[Passage]) -> Iterator[Candidate]:
                 score = salience.of(statement) - LENGTH_COST * max(0, len(question.split()) - SHORT)
                 yield Candidate(question, asks, statement.passage, statement.text, score)
     for passage, span in heading_questions(passages):
-        heading = Statement(passage, 0, " ".join(span.of(passage.text).split()))
+        heading = Statement(passage, 0, without_number(" ".join(span.of(passage.text).split())))
         opens = heading.text.partition(" ")[0].lower()
         if opens in OPENS and is_question(heading.text) and len(content_words(heading.text)) > 1:
             yield Candidate(heading.text, "heading", passage, score=salience.of(heading))

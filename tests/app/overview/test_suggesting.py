@@ -13,14 +13,15 @@ from scripted_llm import ScriptedLlm
 from propcite.app.ingest.sources import Upload
 from propcite.app.library.store import CollectionInfo, Library, OverviewKind, Overviews
 from propcite.app.overview.suggester import Suggester, document_overview, suggester_of
+from propcite.app.overview.suggesting import formed
 from propcite.app.overview.summary import overview_of
 from propcite.app.overview.writing import questions_in
 from propcite.app.parts import Parts
 from propcite.app.settings import load_settings
 from propcite.client import Client
 from propcite.retrieval.encoding.encoder import Encoder
-from propcite.retrieval.splitter import passage_from_text
-from propcite.retrieval.text import Heading, Span
+from propcite.retrieval.splitter import PassageSplitter, passage_from_text
+from propcite.retrieval.text import Document, Heading, Span
 
 BRIDGE = """# Heron Bridge
 
@@ -60,6 +61,13 @@ def suggester(parts: Parts) -> Suggester:
 
 
 # Questions
+
+
+def test_a_heading_that_asks_is_offered_without_its_number() -> None:
+    heading = "5.3 How can I wipe the header?"
+    text = f"{heading}\nOverwrite it with zeroes."
+    faq = Document(id="faq", text=text, title="FAQ", headings=(Heading(Span(0, len(heading)), 2),))
+    assert [one.question for one in formed(PassageSplitter().split(faq))] == ["How can I wipe the header?"]
 
 
 def test_every_question_is_answered_by_the_words_that_it_shows(parts: Parts) -> None:
