@@ -70,6 +70,7 @@ METHODS = ("propositions", "sentence", "postcite", "bm25")
 BY_READER = "claims judged: reader"
 BY_ALCE = Contest("citation_f1", ("propcite",), beside=("postcite", "bm25", "sentence", "sentence-2"))
 BY_PEOPLE = tuple(f"passages of answers: {method}, no judge" for method in METHODS)
+JUDGED_BY_PEOPLE = ("passages of answers: propositions, from 0.5",)  # the default
 JOBS = (
     Job(
         "ASQA, the long answers that people wrote, by the passages they were written from",
@@ -77,7 +78,7 @@ JOBS = (
         ASQA,
         {"methods": list(METHODS)},
         ("precision", "recall", "f1", "citations"),
-        (Contest("f1", BY_PEOPLE[:1], beside=BY_PEOPLE),),
+        (Contest("f1", BY_PEOPLE[:1], beside=BY_PEOPLE), Contest("f1", JUDGED_BY_PEOPLE, beside=BY_PEOPLE)),
     ),
     Job(
         "ASQA, the long answers that people wrote, cited over ten passages",
