@@ -37,7 +37,7 @@ def test_a_job_that_is_read_and_one_that_waits_are_cancelled(open_parts: Callabl
     parts = open_parts(judge="none", splitter="rules", collection="harbour")
     with running_server(parts) as address, httpx.Client(base_url=address, timeout=60) as http:
         http.post("/v1/collections", json={"name": "harbour"})
-        first, waiting = sent(http, 1, sentences=60), sent(http, 2)
+        first, waiting = sent(http, 1, sentences=300), sent(http, 2)
         cancelled = http.post(f"/v1/jobs/{waiting}/cancel")
         assert (cancelled.status_code, cancelled.json()["id"]) == (200, waiting)
         while not http.get(f"/v1/jobs/{first}").json()["done"]:
