@@ -10,7 +10,7 @@ from propcite.attribution.formats.explanations.html import explanation_html
 from propcite.attribution.formats.explanations.text import explanation_lines
 from propcite.ui import session
 from propcite.ui.clickable import show_why
-from propcite.ui.render import plain
+from propcite.ui.markdown import plain
 from propcite.ui.words import UNITS, evidence_of
 
 

@@ -11,7 +11,7 @@ from propcite.app.library.store import Action, CollectionInfo, Opinion, QuotedSp
 from propcite.attribution.citations import CitedAnswer, CitedProposition
 from propcite.retrieval.text import Granularity
 from propcite.ui import session
-from propcite.ui.render import plain
+from propcite.ui.markdown import plain
 from propcite.ui.words import NEITHER, counted, opinion_words
 
 NUM_OFFERED = 8  # sentences to choose a better one from

@@ -8,8 +8,8 @@ from streamlit.navigation.page import StreamlitPage
 
 from propcite.app.library.store import Scope
 from propcite.ui import session
+from propcite.ui.markdown import plain
 from propcite.ui.people.visitor import Visitor
-from propcite.ui.render import plain
 
 HERE = Path(__file__).parent
 

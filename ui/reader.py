@@ -16,7 +16,8 @@ from propcite.attribution.formats.links import linked_by
 from propcite.attribution.formats.wording import label_of
 from propcite.ui import alternatives, explanation, feedback, record, session
 from propcite.ui.clickable import show_answer
-from propcite.ui.render import payload, plain
+from propcite.ui.markdown import plain
+from propcite.ui.render import payload
 from propcite.ui.sources import Views
 from propcite.ui.words import (
     Sources,

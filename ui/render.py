@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from itertools import accumulate, pairwise
 from typing import TypedDict
 
 from propcite.attribution.citations import Citation, CitedAnswer, CitedProposition, CitedSentence, Evidence, Label
-from propcite.attribution.events import AnswerDone, Event, SentenceCited, TextDelta
 from propcite.attribution.formats.text import is_address, link_to_words
 from propcite.attribution.formats.wording import SIGNS, label_of, location_of, nearest_line
 from propcite.attribution.propositions.nearest_clause import nearest_clause
@@ -35,7 +34,6 @@ STEPS = (
     "</nav>"
 )
 _STOPS = re.compile(r"[^\w\s]*")
-_PUNCTUATION = re.compile(r"([!-/:-@\[-`{-~])")
 
 
 class AnswerPayload(TypedDict):
@@ -57,37 +55,7 @@ def payload(answer: CitedAnswer, sources: Sources, selected: int, views: Views =
     }
 
 
-def plain(text: str) -> str:
-    """Escape a text as Markdown, for Streamlit's labels and messages."""
-    return _PUNCTUATION.sub(r"\\\1", " ".join(text.split()))
-
-
 # The answer
-
-
-def growing(events: Iterable[Event]) -> Iterator[str]:
-    """Yield an answer while it is written, as Markdown with the markers so far.
-
-    >>> list(growing([TextDelta("It *rained"), TextDelta(" here.")]))
-    ['It \\\\*rained', 'It \\\\*rained here\\\\.']
-    """
-    text, markers = "", {0: ""}
-    for event in events:
-        match event:
-            case TextDelta(more):
-                text += more
-            case SentenceCited(sentence):
-                markers[sentence.span.end] = "".join(f"**\\[{c.number}\\]**" for c in sentence.citations)
-            case AnswerDone():
-                continue
-        yield "".join(
-            _lines(text[start:end]) + markers.get(end, "") for start, end in pairwise(sorted({*markers, len(text)}))
-        )
-
-
-def _lines(text: str) -> str:
-    """Escape a text as Markdown and keep its line breaks."""
-    return "\n\n".join(_PUNCTUATION.sub(r"\\\1", line) for line in text.split("\n"))
 
 
 def answer_html(answer: CitedAnswer) -> str:

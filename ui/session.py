@@ -22,8 +22,8 @@ from propcite.app.parts import Parts
 from propcite.app.settings import Settings, load_settings
 from propcite.retrieval.errors import PropCiteError
 from propcite.retrieval.text import Granularity
+from propcite.ui.markdown import plain
 from propcite.ui.people.visitor import PERSON_HEADER, Visitor, visitor_of
-from propcite.ui.render import plain
 from propcite.ui.sources import View, Views
 from propcite.ui.words import UNITS
 

@@ -29,7 +29,7 @@ from propcite.attribution.judges import NOT_JUDGED
 from propcite.retrieval.text import Box, Granularity, Hit, Page, Passage, Sentence, Span
 from propcite.ui import render, words
 from propcite.ui.asking.words import covered_line, shares
-from propcite.ui.render import growing
+from propcite.ui.markdown import growing, plain
 from propcite.ui.sources import View
 
 ADDED = re.compile(r"<button.*?</button>", re.DOTALL)  # markers and notes: the page's own words
@@ -314,7 +314,7 @@ def test_what_a_document_or_an_answer_says_starts_nothing(attack: str, view: Vie
 def test_plain_markdown_shows_the_text_and_nothing_else(attack: str) -> None:
     from markdown_it import MarkdownIt
 
-    inline = MarkdownIt("commonmark").parseInline(render.plain(attack))[0].children or []
+    inline = MarkdownIt("commonmark").parseInline(plain(attack))[0].children or []
     assert {token.type for token in inline} <= {"text", "text_special"}
     assert "".join(token.content for token in inline) == " ".join(attack.split())
 

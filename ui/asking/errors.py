@@ -13,7 +13,7 @@ from propcite.retrieval.errors import PropCiteError
 from propcite.ui import session
 from propcite.ui.asking.question_box import choose
 from propcite.ui.asking.running import Question
-from propcite.ui.render import plain
+from propcite.ui.markdown import plain
 from propcite.ui.words import sentence
 
 NOT_ANSWERED = "**Your question was not answered.**"

@@ -10,7 +10,7 @@ from propcite.app.library.store import CollectionInfo
 from propcite.ui import reader, session
 from propcite.ui.asking.turns import start_conversation
 from propcite.ui.asking.words import history_help, history_label, page_line
-from propcite.ui.render import plain
+from propcite.ui.markdown import plain
 
 PAGE_SIZE = 10
 HERE, ALL = "Here", "All collections"

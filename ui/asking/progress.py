@@ -9,7 +9,7 @@ import streamlit as st
 from propcite.app.answering.steps import Step, steps_line, steps_of
 from propcite.attribution.citations import CitedAnswer
 from propcite.ui.asking.words import NOW, step_line, step_lines
-from propcite.ui.render import plain
+from propcite.ui.markdown import plain
 
 
 class Steps:

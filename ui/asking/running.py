@@ -18,7 +18,7 @@ from propcite.app.errors import GeneratorError, LeftError
 from propcite.app.turns.jobs import Job
 from propcite.attribution.errors import EndpointError
 from propcite.retrieval.errors import PropCiteError
-from propcite.ui.render import growing
+from propcite.ui.markdown import growing
 
 log = logging.getLogger("propcite.page")
 

@@ -14,7 +14,7 @@ from propcite.ui import reader, session
 from propcite.ui.asking.question_box import choose, offer
 from propcite.ui.asking.running import Question
 from propcite.ui.asking.words import turn_help, turn_line
-from propcite.ui.render import plain
+from propcite.ui.markdown import plain
 from propcite.ui.words import EXTRACTIVE, counted
 
 FOR_READERS = "Anyone who may read this collection here can open this answer:"

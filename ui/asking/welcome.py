@@ -11,8 +11,8 @@ from propcite.app.library.store import CollectionInfo, Scope
 from propcite.ui import session
 from propcite.ui.asking.question_box import offer
 from propcite.ui.library import adding
+from propcite.ui.markdown import plain
 from propcite.ui.overview import questions
-from propcite.ui.render import plain
 
 NUM_SUGGESTED = 4
 

@@ -19,8 +19,8 @@ from propcite.ui.asking.progress import Steps
 from propcite.ui.asking.question_box import choose
 from propcite.ui.asking.running import Order, Question, RunningAnswer, RunningAnswers
 from propcite.ui.asking.words import history_label_of, silence_line
+from propcite.ui.markdown import plain
 from propcite.ui.people.turns import admitted
-from propcite.ui.render import plain
 from propcite.ui.words import EXTRACTIVE
 
 ASKING = "asking"  # in the address: the answer that is being written

@@ -14,7 +14,7 @@ from propcite.ui.clickable import show_passages
 from propcite.ui.comparing.answers_html import comparison_html
 from propcite.ui.comparing.running import Work
 from propcite.ui.comparing.saving import offer
-from propcite.ui.render import plain
+from propcite.ui.markdown import plain
 
 
 def work(collection: CollectionInfo, question: str, left: list[str], right: list[str]) -> Work:

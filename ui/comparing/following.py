@@ -11,8 +11,8 @@ from propcite.attribution.citing.comparing import Comparison
 from propcite.ui import session
 from propcite.ui.comparing import answers, texts
 from propcite.ui.comparing.running import Order, RunningComparison, RunningComparisons
+from propcite.ui.markdown import plain
 from propcite.ui.people.turns import admitted
-from propcite.ui.render import plain
 
 LOOK_S = 1.0
 COMPARISON = "comparison"  # in the address, and in the session: the comparison that is shown

@@ -8,7 +8,7 @@ from typing import TypeVar
 
 import streamlit as st
 
-from propcite.ui.render import plain
+from propcite.ui.markdown import plain
 
 Compared = TypeVar("Compared")
 Write = Callable[[Compared, tuple[str, str]], str]

@@ -8,7 +8,7 @@ from propcite.app.lab.adaptation.adapt import Adaptation, adapt
 from propcite.app.lab.adaptation.examples import ENOUGH_EXAMPLES, MIN_EXAMPLES, Example, feedback_examples
 from propcite.app.library.store import Action, CollectionInfo, Scope
 from propcite.ui import feedback, session
-from propcite.ui.render import plain
+from propcite.ui.markdown import plain
 from propcite.ui.words import counted
 
 

@@ -13,7 +13,7 @@ from propcite.app.library.store import RunInfo
 from propcite.ui import session
 from propcite.ui.evaluating import stored_runs, words
 from propcite.ui.evaluating.stored_runs import show_run
-from propcite.ui.render import plain
+from propcite.ui.markdown import plain
 from propcite.ui.words import counted
 
 if TYPE_CHECKING:

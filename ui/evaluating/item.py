@@ -9,7 +9,7 @@ from propcite.retrieval.errors import PropCiteError
 from propcite.ui import session
 from propcite.ui.evaluating import words
 from propcite.ui.evaluating.stored_runs import show_run
-from propcite.ui.render import plain
+from propcite.ui.markdown import plain
 
 
 def show(key: str, *sides: str) -> None:

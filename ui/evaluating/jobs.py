@@ -13,7 +13,7 @@ from propcite.app.library.store import RunInfo, Scope
 from propcite.app.library.store.runs import DONE
 from propcite.ui import session
 from propcite.ui.evaluating import stored_runs, words
-from propcite.ui.render import plain
+from propcite.ui.markdown import plain
 
 EVERY_S = 2.0  # between two looks at the store
 HELP = "A file that is large, or lies here already, needs no upload: .gz is read too."

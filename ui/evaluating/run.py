@@ -12,7 +12,7 @@ from propcite.app.library.store.runs import DONE
 from propcite.ui import session
 from propcite.ui.evaluating import comparison, jobs, stored_runs, words
 from propcite.ui.evaluating.stored_runs import show_run
-from propcite.ui.render import plain
+from propcite.ui.markdown import plain
 from propcite.ui.words import counted
 
 NUM_ITEMS = 10

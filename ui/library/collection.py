@@ -13,7 +13,7 @@ from propcite.retrieval.errors import PropCiteError
 from propcite.retrieval.sharding.folder import index_files
 from propcite.ui import session
 from propcite.ui.library.words import index_rows
-from propcite.ui.render import plain
+from propcite.ui.markdown import plain
 from propcite.ui.words import counted
 
 

@@ -15,8 +15,8 @@ from propcite.ui import session
 from propcite.ui.asking.words import history_help, page_line
 from propcite.ui.library import jobs
 from propcite.ui.library.words import FIELDS, TAKEN, as_text, changed_fields, document_line, passage_line
+from propcite.ui.markdown import plain
 from propcite.ui.overview import document as overview
-from propcite.ui.render import plain
 from propcite.ui.words import counted, sentence
 
 AT_ONCE = 10

@@ -9,7 +9,7 @@ from propcite.app.library.store import CollectionInfo, FailureInfo, Scope
 from propcite.ui import session
 from propcite.ui.library import jobs
 from propcite.ui.library.words import can_be_tried
-from propcite.ui.render import plain
+from propcite.ui.markdown import plain
 from propcite.ui.words import counted, file_name
 
 SHOWN = 20

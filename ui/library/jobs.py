@@ -19,7 +19,7 @@ from propcite.app.ingest.uploads import Job, Uploads, safe_name
 from propcite.app.library.store import Action, CollectionInfo, Scope
 from propcite.ui import session
 from propcite.ui.library.words import holds_line, job_line, jobs_line, outcome_line
-from propcite.ui.render import plain
+from propcite.ui.markdown import plain
 
 LOOK_S = 0.2  # between two checks of a job's progress
 REDRAW_S = 5.0  # after which new documents enter the table while others are still being read

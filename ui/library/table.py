@@ -14,7 +14,7 @@ from propcite.retrieval.errors import PropCiteError
 from propcite.ui import session
 from propcite.ui.asking.words import page_line
 from propcite.ui.library.words import ORDERS, STATES, row
-from propcite.ui.render import plain
+from propcite.ui.markdown import plain
 
 AT_ONCE = 25
 

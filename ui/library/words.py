@@ -16,7 +16,7 @@ from propcite.attribution.formats.wording import location_of
 from propcite.retrieval.fidelity import Fidelity
 from propcite.retrieval.index import IndexStats
 from propcite.retrieval.text import Passage, Span
-from propcite.ui.render import plain
+from propcite.ui.markdown import plain
 from propcite.ui.words import counted, file_name
 
 NAMED = 3  # files in the line on a job

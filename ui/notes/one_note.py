@@ -10,8 +10,8 @@ from propcite.attribution.citations import CitedAnswer
 from propcite.attribution.formats.wording import location_of, title_of
 from propcite.retrieval.errors import PropCiteError
 from propcite.ui import session
+from propcite.ui.markdown import plain
 from propcite.ui.people.turns import in_turns
-from propcite.ui.render import plain
 from propcite.ui.words import support_line
 
 DRAFTS = "note-drafts"  # of the session: the text that is typed, by the id of its note; empty for a new one

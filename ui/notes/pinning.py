@@ -9,7 +9,7 @@ from propcite.app.notes.pinning import pinned
 from propcite.attribution.citations import CitedAnswer, CitedProposition
 from propcite.retrieval.errors import PropCiteError
 from propcite.ui import session
-from propcite.ui.render import plain
+from propcite.ui.markdown import plain
 from propcite.ui.words import facts
 
 PINNED = "Pinned to the notes of this collection"

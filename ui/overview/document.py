@@ -11,7 +11,7 @@ from propcite.app.overview.records import Line
 from propcite.app.overview.suggester import document_overview
 from propcite.retrieval.text import Passage
 from propcite.ui import session
-from propcite.ui.render import plain
+from propcite.ui.markdown import plain
 from propcite.ui.sources import Views, address_of
 
 MAX_LEVEL = 6  # of a heading in the list; deeper ones are indented as far

@@ -16,9 +16,9 @@ from propcite.ui import session
 from propcite.ui.asking import arriving
 from propcite.ui.asking.question_box import choose
 from propcite.ui.asking.running import Question
+from propcite.ui.markdown import plain
 from propcite.ui.overview.making import Making
 from propcite.ui.people.turns import admitted
-from propcite.ui.render import plain
 
 EVERY_S = 1.0  # between two looks whether they are made
 FIRST, NEXT = "Questions to begin with", "You may ask next"

@@ -6,7 +6,7 @@ import streamlit as st
 
 from propcite.app.library.store import Action, CollectionInfo, Scope
 from propcite.ui import session
-from propcite.ui.render import plain
+from propcite.ui.markdown import plain
 
 MAY = {
     Scope.READ: "may read, ask and give feedback",

@@ -12,7 +12,7 @@ from propcite.app.reviewing.facts import DraftFact, make_decision
 from propcite.attribution.formats.reviewed.decisions import Choice
 from propcite.attribution.formats.reviewed.remarks import decision_line
 from propcite.ui import session
-from propcite.ui.render import plain
+from propcite.ui.markdown import plain
 
 SIGNS = {Choice.ACCEPTED: ":material/check:", Choice.CHANGED: ":material/edit:", Choice.REJECTED: ":material/close:"}
 

@@ -14,8 +14,8 @@ from propcite.app.reviewing.citing import Reviewing
 from propcite.app.reviewing.drafts import DRAFTS
 from propcite.app.turns.costs import Kind
 from propcite.ui import session
+from propcite.ui.markdown import plain
 from propcite.ui.people.turns import admitted
-from propcite.ui.render import plain
 from propcite.ui.reviewing.words import draft_line
 
 OPENED = "review"  # in the address: the draft that is open

@@ -7,7 +7,7 @@ import streamlit as st
 from propcite.app.errors import NotFoundError
 from propcite.app.library.store import ReviewInfo, ReviewState
 from propcite.ui import session
-from propcite.ui.render import plain
+from propcite.ui.markdown import plain
 from propcite.ui.reviewing import drafts
 from propcite.ui.words import percent
 

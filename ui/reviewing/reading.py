@@ -19,7 +19,8 @@ from propcite.attribution.formats.reviewed.decisions import Choice
 from propcite.retrieval.text import Span
 from propcite.ui import session
 from propcite.ui.clickable import show_answer
-from propcite.ui.render import payload, plain
+from propcite.ui.markdown import plain
+from propcite.ui.render import payload
 from propcite.ui.reviewing import deciding
 from propcite.ui.reviewing.words import CHOICES, FORMATS, decided_line, place_line, row, verdict_words
 from propcite.ui.words import facts, sources_of

@@ -9,7 +9,7 @@ import streamlit as st
 from propcite.app.configuring.origins import Origin, Setting
 from propcite.app.settings import hides
 from propcite.ui import session
-from propcite.ui.render import plain
+from propcite.ui.markdown import plain
 from propcite.ui.settings.words import LABELS, choice_line
 
 TYPED = "settings-typed"  # hidden values that were typed; they leave this process in the request of a try alone

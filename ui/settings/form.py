@@ -19,7 +19,7 @@ from propcite.app.library.store import Action
 from propcite.app.settings import load_settings
 from propcite.retrieval.errors import PropCiteError
 from propcite.ui import session
-from propcite.ui.render import plain
+from propcite.ui.markdown import plain
 from propcite.ui.settings import fields, trials
 
 TRIES = {

@@ -10,7 +10,7 @@ from propcite.app.configuring import trying
 from propcite.app.configuring.groups import Group
 from propcite.app.parts import Parts
 from propcite.ui import session
-from propcite.ui.render import plain
+from propcite.ui.markdown import plain
 
 EVERY_S = 0.5  # between two looks
 PATIENCE_S = 3.0  # after which Stop is offered

@@ -12,9 +12,9 @@ from propcite.ui.asking import arriving, errors, history, progress, question_box
 from propcite.ui.asking.meter import show_meter
 from propcite.ui.asking.running import RunningAnswer
 from propcite.ui.asking.welcome import welcome
+from propcite.ui.markdown import plain
 from propcite.ui.notes import pinning
 from propcite.ui.overview import questions
-from propcite.ui.render import plain
 
 
 def show_answer(answer: CitedAnswer) -> None:

@@ -7,7 +7,7 @@ import streamlit as st
 from propcite.app.library.store import Scope
 from propcite.ui import session
 from propcite.ui.evaluating import comparison, item, jobs, run, stored_runs, words
-from propcite.ui.render import plain
+from propcite.ui.markdown import plain
 from propcite.ui.words import counted
 
 NUM_RUNS = 20

@@ -9,8 +9,8 @@ from propcite.app.library.store import CollectionInfo, Scope
 from propcite.ui import session
 from propcite.ui.evaluating import adaptation
 from propcite.ui.library import adding, collection, document, failures, jobs, rereading, table, words
+from propcite.ui.markdown import plain
 from propcite.ui.people import sharing
-from propcite.ui.render import plain
 
 
 def show_collection(chosen: CollectionInfo | None) -> DeltaGenerator | None:

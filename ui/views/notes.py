@@ -12,8 +12,8 @@ from propcite.app.server.links import Links
 from propcite.attribution.formats import FORMATS, Format
 from propcite.attribution.formats.links import linked_by
 from propcite.ui import session
+from propcite.ui.markdown import plain
 from propcite.ui.notes import one_note
-from propcite.ui.render import plain
 from propcite.ui.words import counted
 
 OFFERED = ("markdown", "docx", "html")

@@ -6,7 +6,7 @@ import streamlit as st
 
 from propcite.app.library.store import ReviewInfo, ReviewState
 from propcite.ui import session
-from propcite.ui.render import plain
+from propcite.ui.markdown import plain
 from propcite.ui.reviewing import drafts, following, reading
 from propcite.ui.reviewing.words import state_line
 
