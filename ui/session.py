@@ -202,8 +202,14 @@ def choose_collection() -> CollectionInfo | None:
 
 
 def _default_name(by_name: dict[str, CollectionInfo]) -> str:
+    """Return the collection of the settings, else the one that was asked last, else the largest."""
     default = parts().settings.collection
-    return default if default in by_name else max(by_name, key=lambda name: by_name[name].num_documents)
+    if default in by_name:
+        return default
+    # With sign-in the last answer may be another person's.
+    with_documents = [] if visitor().name else [one for one in by_name.values() if one.num_documents]
+    last = parts().library.find_answers(with_documents, limit=1).items
+    return last[0].collection if last else max(by_name, key=lambda name: by_name[name].num_documents)
 
 
 def filled(collection: CollectionInfo | None) -> CollectionInfo | None:

@@ -290,6 +290,17 @@ def test_a_large_collection_is_narrowed_by_conditions_alone(opened: Page, filled
     library.remove_collection(large)
 
 
+def test_the_page_opens_with_the_collection_that_was_asked_last(opened: Page, filled: Path, library: Library) -> None:
+    large = library.create_collection("large")
+    for number in range(len(TEXTS) + 1):
+        library.put_document(large, Document(f"{number:012x}", "", "", f"{number}.txt"), f"{number:064x}", [])
+    test = opened(filled)
+    assert test.selectbox(key="collection").value == "large"
+    ask(healthy(test.selectbox(key="collection").set_value("town").run()), QUESTION)
+    assert opened(filled).selectbox(key="collection").value == "town"
+    library.remove_collection(large)
+
+
 def test_documents_that_came_after_an_answer_are_counted_and_it_is_asked_again(
     opened: Page, tmp_path: Path, encoder: Encoder
 ) -> None:

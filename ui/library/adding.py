@@ -17,7 +17,8 @@ def show(name: str, *, is_open: bool) -> None:
         st.form("upload", clear_on_submit=True, border=False),
     ):
         most = session.parts().settings.max_file_mb
-        help_ = f"Up to {most} MB each; archives (zip) add each document in them. {', '.join(SUFFIXES)}"
+        kinds = ", ".join(SUFFIXES)
+        help_ = f"Up to {most} MB each. An archive (zip) adds each document in it, so it can hold a folder. {kinds}"
         files = st.file_uploader(
             "Files and archives",
             list(SUFFIXES),
