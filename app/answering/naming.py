@@ -134,14 +134,15 @@ def documents_named(question: str, names: Mapping[str, Sequence[str]]) -> list[s
     >>> documents_named("Is there an annual report?", names), documents_named("What does the annual report say?", names)
     ([], ['c'])
     """
-    by_words: dict[tuple[str, ...], list[str]] = {}
-    for id_, several in names.items():
-        for words in {_parts(form) for name in several for form in (name, _SUFFIX.sub("", name))}:
-            by_words.setdefault(words, []).append(id_)
     asked, named = f" {' '.join(_PART.findall(question))} ", set[str]()
     small = asked.lower()
-    in_question = [words for words in by_words if len(words) > 1 and f" {' '.join(words)} " in small]
-    for words in sorted(in_question, key=len, reverse=True):
+    by_words: dict[tuple[str, ...], list[str]] = {}
+    for id_, several in names.items():
+        in_question = [name for name in several if (first := _PART.search(name)) and f" {first[0].lower()} " in small]
+        for words in {_parts(form) for name in in_question for form in (name, _SUFFIX.sub("", name))}:
+            if len(words) > 1 and f" {' '.join(words)} " in small:
+                by_words.setdefault(words, []).append(id_)
+    for words in sorted(by_words, key=len, reverse=True):
         name = re.compile(rf"(?<= ){re.escape(' '.join(words))}(?= (?!\d))", re.IGNORECASE)
         if any(_is_meant(found, words) for found in name.finditer(asked)):
             named.update(by_words[words])
