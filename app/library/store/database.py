@@ -26,6 +26,7 @@ from propcite.retrieval.extras import install_command
 
 HEAD = "0023"  # the newest migration; a test compares it with the scripts
 WAIT_MS = 10_000  # how long a writer waits for another before it gives up
+POOL_WAIT_S = 15.0  # how long a request waits for one of the connections to a database server
 MIGRATION_LOCK = 0x50726F70  # PostgreSQL's advisory lock of this number is held while tables change
 IDS_PER_QUERY = 500  # every database accepts this many parameters
 # How long a PostgreSQL that does not answer is waited for: seconds for a connection, then for a machine that is gone.
@@ -84,13 +85,11 @@ def open_database(url: str) -> Engine:
             parsed = parsed.set(drivername="postgresql+psycopg")  # the driver that the extra installs
         if parsed.get_backend_name() == "sqlite" and parsed.database:
             Path(parsed.database).parent.mkdir(parents=True, exist_ok=True)
-        patience = PATIENCE if parsed.drivername == "postgresql+psycopg" else {}
         # pre_ping: after a restart of the database server, pooled connections are replaced.
-        engine = create_engine(
-            parsed,
-            pool_pre_ping=parsed.get_backend_name() != "sqlite",
-            connect_args={name: value for name, value in patience.items() if name not in parsed.query},
-        )
+        pool = {} if parsed.get_backend_name() == "sqlite" else {"pool_pre_ping": True, "pool_timeout": POOL_WAIT_S}
+        patience = PATIENCE if parsed.drivername == "postgresql+psycopg" else {}
+        given = {name: value for name, value in patience.items() if name not in parsed.query}
+        engine = create_engine(parsed, connect_args=given, **pool)
     except OSError as error:
         raise StoreError(f"cannot create the data directory ({error}): set PROPCITE_DATA_DIR") from error
     except (ArgumentError, NoSuchModuleError) as error:

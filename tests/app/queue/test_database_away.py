@@ -14,6 +14,7 @@ from postgres_servers import PostgresServer
 from sqlalchemy import text
 
 from propcite.app.errors import UnreachableError
+from propcite.app.library.store import database as database_module
 from propcite.app.library.store.database import PATIENCE, Database
 
 pytestmark = pytest.mark.postgres
@@ -71,9 +72,11 @@ def test_a_machine_that_is_gone_is_noticed(postgres_server: PostgresServer) -> N
             database.close()
 
 
-def test_more_than_the_connections_is_one_line(postgres_server: PostgresServer) -> None:
+def test_more_than_the_connections_is_one_line(
+    postgres_server: PostgresServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(database_module, "POOL_WAIT_S", 0.1)
     database = Database(postgres_server.new_database())
-    database.engine.pool._timeout = 0.1  # type: ignore[attr-defined]
     held = [database.engine.connect() for _ in range(15)]
     with (
         pytest.raises(UnreachableError, match=r"all connections to it are in use: try again later$"),
