@@ -19,7 +19,7 @@ from propcite.attribution.citing.repaired import MarkerState, Repaired
 from propcite.attribution.citing.stream import CitedStream
 from propcite.attribution.events import AnswerDone, Event
 from propcite.attribution.propcite import PropCite
-from propcite.attribution.questions.relevance import unanswered
+from propcite.attribution.questions.relevance import read_in_sources, unanswered
 from propcite.retrieval.alignment import Alignment
 from propcite.retrieval.errors import PropCiteError
 from propcite.retrieval.index.allowed import Allowed
@@ -240,7 +240,9 @@ class Pipeline:
                 answer,
                 question=request.question,
                 abstained=draft.abstained,
-                parts=unanswered(request.understood) if draft.abstained else answer.parts,
+                parts=unanswered(request.understood)
+                if draft.abstained
+                else read_in_sources(answer.parts, draft.answered),
                 incomplete=draft.incomplete,
                 notes=(*draft.notes, *answer.notes, *filter(None, [own_markers])),
                 models={**answer.models, **{kind: name for kind, name in made_by.items() if name}},

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from propcite.attribution.english import question_parts
 from propcite.attribution.question_parts import Answered, QuestionPart
@@ -75,6 +75,15 @@ def answered_parts(
 def unanswered(question: str) -> tuple[QuestionPart, ...]:
     """Return the parts of a question that was not answered at all."""
     return tuple(QuestionPart(part, Answered.NO, 0.0) for part in question_parts(question))
+
+
+def read_in_sources(parts: Sequence[QuestionPart], answered: Mapping[str, float]) -> tuple[QuestionPart, ...]:
+    """Return parts of a question with the probabilities that sentences answer them, as read in their sources.
+
+    A sentence may not name what the headings of its source do: the likelier of both readings counts.
+    """
+    likely = [max(part.probability, answered.get(part.question, 0.0)) for part in parts]
+    return tuple(replace(part, answered=_label(p), probability=p) for part, p in zip(parts, likely, strict=True))
 
 
 @dataclass(frozen=True, slots=True)

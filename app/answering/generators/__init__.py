@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import abc
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
@@ -39,7 +39,8 @@ class Draft:
 
     `abstained` is true if the passages hold no answer, `incomplete` if the writing ended too soon; `notes` tell a
     reader what to know about it.  `given` is the text with the writer's own markers, where the prompt asks for them;
-    `usage` counts tokens, where the model reports them.
+    `usage` counts tokens, where the model reports them.  `answered` has the probability that each part of the question
+    is answered, where that was read in the sources.
 
     >>> Draft("The barrier cost 410 million euros.").abstained
     False
@@ -51,6 +52,7 @@ class Draft:
     notes: tuple[str, ...] = ()
     given: str = ""
     usage: Usage | None = field(default=None, compare=False)  # not part of the text
+    answered: Mapping[str, float] = field(default_factory=dict, compare=False)
 
 
 Writing = abc.Generator[str, None, Draft]

@@ -49,12 +49,14 @@ class ExtractiveGenerator:
         chosen = [choose(one.candidates) if len(found) == 1 else choose(one.candidates, PER_PART) for one in found]
         if not any(chosen):
             return Draft(ABSTENTION, abstained=True, notes=_unnamed(found))
+        answered = {one.question: own[0].probability for one, own in zip(found, chosen, strict=True) if own}
         if len(found) == 1:
-            return Draft(self._single(chosen[0], found[0].question))
+            return Draft(self._single(chosen[0], found[0].question), answered=answered)
         missing = [f"{ABSTENTION[:-1]}: {one.question}" for one, own in zip(found, chosen, strict=True) if not own]
         distinct = list(dict.fromkeys(candidate for own in chosen for candidate in own))
         text = compose(distinct, naming=False)
-        return Draft(" ".join(text.split("\n")) if self._plain else "\n".join([text, *missing]))
+        whole = " ".join(text.split("\n")) if self._plain else "\n".join([text, *missing])
+        return Draft(whole, answered=answered)
 
     def _single(self, chosen: Sequence[Candidate], question: str) -> str:
         """Return the answer to a question that asks one thing; documents that answer differently are named."""

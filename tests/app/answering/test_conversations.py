@@ -20,6 +20,7 @@ from propcite.app.errors import GeneratorError, NotFoundError
 from propcite.app.parts import Parts
 from propcite.app.settings import load_settings
 from propcite.attribution.citations import CitedAnswer
+from propcite.attribution.question_parts import Answered
 from propcite.retrieval.encoding.encoder import Encoder
 from propcite.retrieval.errors import PropCiteError
 
@@ -71,6 +72,16 @@ def demo(tmp_path_factory: pytest.TempPathFactory, encoder: Encoder) -> Iterator
 
 def pipeline(parts: Parts) -> Pipeline:
     return parts.pipeline(parts.library.collection("demo"))
+
+
+def test_what_sentences_answer_is_read_in_their_sources(demo: Parts) -> None:
+    """The sentence with the cost does not say that the barrier is new, as the report's other sentences do."""
+    answer = pipeline(demo).answer(MAIN)
+    assert [(part.question, part.answered) for part in answer.parts] == [
+        ("How high is the new flood barrier?", Answered.YES),
+        ("When was the new flood barrier finished?", Answered.YES),
+        ("What did the new flood barrier cost?", Answered.YES),
+    ]
 
 
 @pytest.mark.parametrize("talk", TALKS, ids=lambda talk: talk[0][0])
