@@ -90,12 +90,23 @@ def finished(test: AppTest) -> AppTest:
     return test.run()
 
 
-def choose(driver: Chrome, title: str) -> bool:
-    """Choose the document of this title among those on offer; the list is drawn again while one types."""
+def choose(driver: Chrome, place: str, title: str) -> bool:
+    """One try to choose the document of this title: type it, press it among those on offer.  -> whether it is chosen
+
+    What is typed or pressed while the page is drawn again is lost: that is why this is tried again.
+    """
+
+    def chosen() -> bool:
+        return title in driver.find_element(By.CSS_SELECTOR, place).text
+
+    if chosen():
+        return True
+    field = driver.find_element(By.CSS_SELECTOR, f"{place} input")
+    field.send_keys(Keys.CONTROL, "a")
+    field.send_keys(title)
     options = driver.find_elements(By.CSS_SELECTOR, "[role=option]")
-    option = next(option for option in options if title in option.text)
-    option.click()
-    return True
+    next(option for option in options if title in option.text).click()
+    return wait_for(chosen, browsing.PRESS_S)
 
 
 def choose_both(driver: Chrome, address: str) -> None:
@@ -103,11 +114,8 @@ def choose_both(driver: Chrome, address: str) -> None:
     driver.get(f"{address}/compare")
     for side, title in (("left", "2023"), ("right", "2025")):
         place = f".st-key-{side}-documents"
-        field = wait_for(lambda place=place: driver.find_element(By.CSS_SELECTOR, f"{place} input"))
-        field.send_keys(title)
-        wait_for(lambda title=title: choose(driver, title))
-        wait_for(lambda place=place, title=title: title in driver.find_element(By.CSS_SELECTOR, place).text)
-        field.send_keys(Keys.ESCAPE)
+        wait_for(lambda place=place, title=title: choose(driver, place, title))
+        driver.find_element(By.CSS_SELECTOR, f"{place} input").send_keys(Keys.ESCAPE)
     browsing.settle(driver)
 
 
