@@ -92,8 +92,10 @@ def _candidates(lines: Sequence[_Line]) -> list[_Candidate]:
 
 def _candidate(lines: Sequence[_Line], at: int) -> tuple[_Candidate | None, int]:
     """Return what may be a heading at a line, and the number of its lines."""
-    if not lines[at].words or (at and lines[at - 1].words):
+    if not lines[at].words:
         return None, 1
+    if at and lines[at - 1].words:
+        return (_unruled(lines[at]) if _ends_section(lines, at) else None), 1
     is_overlined = _rule(lines[at].words) != ""
     first = at + is_overlined
     for last in range(first, min(first + (_MAX_TITLE_LINES if is_overlined else 1), len(lines) - 1)):
@@ -109,6 +111,14 @@ def _candidate(lines: Sequence[_Line], at: int) -> tuple[_Candidate | None, int]
     if is_overlined or (at + 1 < len(lines) and lines[at + 1].words):
         return None, 1
     return _unruled(lines[at]), 1
+
+
+def _ends_section(lines: Sequence[_Line], at: int) -> bool:
+    """Whether a numbered line comes right below the last sentence of a section, and not below an item of its list."""
+    above, line = lines[at - 1], lines[at]
+    is_apart = at + 1 < len(lines) and not lines[at + 1].words
+    is_below_prose = above.indent == line.indent and _is_prose(above.words) and not _NUMBER.match(above.words)
+    return is_apart and is_below_prose and _SENTENCE_END.search(above.words) is not None and _number(line.words) != ()
 
 
 def _unruled(line: _Line) -> _Candidate | None:

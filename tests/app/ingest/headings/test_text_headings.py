@@ -122,3 +122,10 @@ def test_parts_of_a_large_file_have_headings() -> None:
     parts = list(plain_parts("gates.txt", text.encode(), 1000))
     assert len(parts) > 5
     assert sum(len(part.headings) for part in parts) == 200
+
+
+def test_a_section_may_begin_right_below_the_one_before() -> None:
+    rules = "  1. Open the gate.\n     The keeper closes it.\n  2. Stay on the path\n"
+    text = f"   1. Gates\n\n   {PROSE}\n   2. Mills\n\n{rules}\n   {PROSE}\n   3. Boats\n\n   {PROSE}\n"
+    assert headings(text) == [(3, "1. Gates"), (3, "2. Mills"), (3, "3. Boats")]
+    assert headings(f"{PROSE}\n\nRules of old gates are these.\n1. Open\n2. Close it\n\n{PROSE}\n") == []
