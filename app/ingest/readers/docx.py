@@ -158,7 +158,7 @@ class _Writer:
                 words = above.get(len(cells), "") if continues else self._cell(cell)
                 above[len(cells)] = words
                 cells += [words, *[""] * (span - 1)]
-            yield Row(cells)
+            yield Row(cells, is_label=len(grid) == 1 < len(cells))
 
     def _cell(self, cell: Any) -> str:
         """Return a cell's text in one line, with that of tables inside it."""

@@ -83,6 +83,7 @@ def _write_tokens(draft: Draft, tokens: Sequence[Token]) -> None:
     level = 0  # of the open heading
     cells: list[str] | None = None  # of the open table row
     rows: list[Row] = []  # of the open table
+    is_label = False  # whether the first cell of the open row is all in bold letters
     for token in tokens:
         match token.type:
             case "heading_open":
@@ -102,7 +103,7 @@ def _write_tokens(draft: Draft, tokens: Sequence[Token]) -> None:
             case "tr_open":
                 cells = []
             case "tr_close":
-                rows.append(Row(cells or []))
+                rows.append(Row(cells or [], is_label=is_label))
                 cells = None
             case "table_close":
                 write_rows(draft, rows, named=True)
@@ -112,6 +113,7 @@ def _write_tokens(draft: Draft, tokens: Sequence[Token]) -> None:
                 if cells is None:
                     draft.block(words, level=level)
                 else:
+                    is_label = is_label if cells else _is_bold(token.children or ())
                     cells.append(" ".join(words.split()))
             case "fence" | "code_block":
                 draft.block(token.content)
@@ -119,6 +121,12 @@ def _write_tokens(draft: Draft, tokens: Sequence[Token]) -> None:
                 tree = html_tree(token.content)
                 if tree is not None:
                     write_blocks(draft, tree)
+
+
+def _is_bold(tokens: Sequence[Token]) -> bool:
+    """Whether all words of a cell are in bold letters."""
+    marks = [token.type for token in tokens if token.type != "text" or token.content.strip()]
+    return marks[:1] == ["strong_open"] and marks.index("strong_close") == len(marks) - 1
 
 
 def inline_text(tokens: Iterable[Token]) -> str:

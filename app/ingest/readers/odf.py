@@ -194,7 +194,7 @@ class _Writer:
         self.draft.close_list()
 
     def _table(self, table: Any) -> None:
-        rows = list(limit_cells(self.name, (Row(_cells(row)) for row in _rows(table))))
+        rows = list(limit_cells(self.name, (Row(_cells(row), is_label=_is_label(row)) for row in _rows(table))))
         named = table.find("{*}table-header-rows") is not None and len(rows) > 1
         if max((len(row.cells) for row in rows), default=0) > 1:
             write_rows(self.draft, rows, named=named)
@@ -224,7 +224,7 @@ def _sheet(table: Any, title: str) -> Iterator[Row]:
             ]
             part += was_empty
             for place in range(number + 1, number + 1 + min(repeated, _MAX_REPEATED)):
-                yield Row(cells, f"{title}, row {place}", part)
+                yield Row(cells, f"{title}, row {place}", part, _is_label(row))
         was_empty = not any(cells)
         spanning = {at: (rows - 1, words) for at, (rows, words) in spanning.items() if rows > 1} | _merged(row, cells)
         number += repeated
@@ -238,6 +238,11 @@ def _merged(row: Any, cells: list[str]) -> dict[int, tuple[int, str]]:
             spans[column] = more, cells[column]
         column += _times(cell, "number-columns-repeated", _MAX_COLUMNS)
     return spans
+
+
+def _is_label(row: Any) -> bool:
+    """Whether the first cell of a row is over others."""
+    return next((_times(cell, "number-columns-spanned", _MAX_COLUMNS) > 1 for cell in row), False)
 
 
 def _rows(table: Any) -> Iterator[Any]:

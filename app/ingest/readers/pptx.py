@@ -129,7 +129,8 @@ def _write_table(draft: Draft, table: Any) -> None:
             if attribute(cell, "vMerge") not in ("1", "true"):
                 above[column] = "" if attribute(cell, "hMerge") in ("1", "true") else _line(cell)
             cells.append(above.get(column, ""))
-        rows.append(Row(cells))
+        spans = [attribute(cell, "gridSpan", "1") for cell in row.iterfind("{*}tc")]
+        rows.append(Row(cells, is_label=spans[:1] == [str(len(cells))]))
     write_rows(draft, rows, named=None if first else False)
 
 

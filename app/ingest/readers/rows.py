@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain, groupby, islice
+from itertools import chain, groupby, islice, pairwise
 
 from propcite.app.errors import ReadError
 from propcite.app.ingest.readers.draft import Draft, one_line
@@ -22,11 +22,15 @@ _MAX_CELLS = 10_000_000
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A row's cells from the first column on, the name of its place, if any, and the number of its table."""
+    """A row's cells from the first column on, the name of its place, if any, and the number of its table.
+
+    `is_label` is set where one cell is over all columns: it names the group of the rows below it.
+    """
 
     cells: Sequence[str]
     place: str = ""
     table: int = 0
+    is_label: bool = False
 
 
 def limit_cells(name: str, rows: Iterable[Row]) -> Iterator[Row]:
@@ -53,6 +57,8 @@ def written_rows(draft: Draft, rows: Iterable[Row], *, named: bool | None = None
     `named` says whether the first row is a header.  With None it is one unless a column contradicts it; with False
     only if a column has numbers below a word.  A later table without a header keeps that of the one before, if it is
     no wider: an empty row merely divided the table.  Rows may come from a stream and are never held all at once.
+
+    With a header, the label of a group of rows is written alone and in front of each of its rows.
     """
     filled = (row for row in rows if any(map(str.strip, row.cells)))
     header: Sequence[str] = ()
@@ -68,17 +74,46 @@ def written_rows(draft: Draft, rows: Iterable[Row], *, named: bool | None = None
             sample = sample[1:]
         elif max(map(len, cells), default=0) > len(header):
             header = ()
+        labels = unmarked_labels([row.cells for row in sample]) if len(sample) < _SAMPLE else set()
+        group = ""
         for number, row in enumerate(chain(sample, table)):
-            # Rows without names follow each other without a blank line, like the rows that they are.
-            _write(draft, row_sentence(header, row.cells), row.place, tight=number > 0 and not header)
+            if len(header) > 1 and (row.is_label or number in labels) and (label := label_of(row.cells)):
+                group = label
+                _write(draft, group, row.place, tight=False)
+            else:
+                # Rows without names follow each other without a blank line, like the rows that they are.
+                line = row_sentence(header, row.cells, group)
+                _write(draft, line, row.place, tight=number > 0 and not header)
             yield row
 
 
-def row_sentence(names: Sequence[str], cells: Sequence[str]) -> str:
-    """Write a row in one line.
+def label_of(cells: Sequence[str]) -> str:
+    """Return the words of a row's only cell that has any; empty if there are others, or it is a sentence."""
+    words = [cell.strip() for cell in cells if cell.strip()]
+    return words[0] if len(words) == 1 and any(map(str.isalpha, words[0])) and _is_name(words[0]) else ""
+
+
+def unmarked_labels(rows: Sequence[Sequence[str]]) -> set[int]:
+    """Return the rows that are labels although nothing but their empty cells says so.
+
+    A record may lack all but its name.  So all of them are labels only if rows below one have the same name as rows
+    below another, and so mean nothing without it.
+    """
+    labels = [number for number, cells in enumerate(rows) if len(cells) > 1 and cells[0] and label_of(cells)]
+    if len(labels) < 2 or labels[-1] == len(rows) - 1 or any(after == one + 1 for one, after in pairwise(labels)):
+        return set()
+    groups = [{cells[0].strip() for cells in rows[one + 1 : after]} for one, after in pairwise([*labels, len(rows)])]
+    names = list(chain.from_iterable(groups))
+    return set(labels) if len(set(names)) < len(names) and all(names) else set()
+
+
+def row_sentence(names: Sequence[str], cells: Sequence[str], group: str = "") -> str:
+    """Write a row in one line, after the label of its group if it has one.
 
     >>> row_sentence(["Country", "Sales"], ["Spain", "14%"])
     'Country = Spain; Sales = 14%.'
+    >>> row_sentence(["Country", "Sales"], ["Spain", "14%"], "Wine")
+    'Wine: Country = Spain; Sales = 14%.'
     >>> row_sentence([], ["Spain", "", "14%"])
     'Spain | 14%'
     """
@@ -87,7 +122,7 @@ def row_sentence(names: Sequence[str], cells: Sequence[str]) -> str:
         return " | ".join(filter(None, cells))
     named = [*map(one_line, names), *[""] * (len(cells) - len(names))]
     parts = [_named(name, cell) for name, cell in zip(named, cells, strict=False) if cell]
-    line = "; ".join(parts)
+    line = (f"{one_line(group).rstrip(':')}: " if group else "") + "; ".join(parts)
     return line if line.endswith((".", "!", "?", "…", "。")) else line + "."
 
 

@@ -67,7 +67,7 @@ class _Book:
 
     def rows(self, sheet: str, path: str) -> Iterator[Row]:
         """Yield the rows that are not empty; an empty one ends a table.  Merged cells are repeated in each row."""
-        merged = self._merged(path)
+        merged, wide = self._merged(path)
         spanning: dict[int, tuple[int, str]] = {}  # by column: the last row that a merged cell spans, and its text
         number = last = table = 0
         with self.package.archive.open(path) as file:
@@ -85,7 +85,8 @@ class _Book:
                     continue
                 table += number > last + 1
                 last = number
-                yield Row([cells.get(column, "") for column in range(max(cells) + 1)], f"{sheet}, row {number}", table)
+                texts = [cells.get(column, "") for column in range(max(cells) + 1)]
+                yield Row(texts, f"{sheet}, row {number}", table, number in wide)
 
     def _cells(self, row: Any) -> dict[int, str]:
         cells: dict[int, str] = {}
@@ -145,12 +146,13 @@ class _Book:
                 for item in iterate_elements(self.package.name, file, "{*}si"):
                     yield _text(item)
 
-    def _merged(self, path: str) -> dict[tuple[int, int], int]:
-        """Return the last row of each vertically merged cell, by row and column.
+    def _merged(self, path: str) -> tuple[dict[tuple[int, int], int], set[int]]:
+        """Return the last row of each vertically merged cell, by row and column; the rows with a wide cell.
 
         Merges are listed after the rows, so the part is read twice.
         """
         last_rows: dict[tuple[int, int], int] = {}
+        wide: set[int] = set()
         with self.package.archive.open(path) as file:
             rest = b""
             while piece := file.read(_PIECE):
@@ -159,7 +161,9 @@ class _Book:
                     first, last = int(match[2]), int(match[4])
                     if last > first and match[1] == match[3]:
                         last_rows[first, _column(match[1].decode())] = last
-        return last_rows
+                    elif last == first:
+                        wide.add(first)
+        return last_rows, wide
 
 
 def _text(item: Any | None) -> str:

@@ -116,6 +116,34 @@ def test_a_table_of_words_has_named_columns_only_if_a_rule_shows_its_header() ->
 
 
 @pytest.mark.parametrize("is_ruled", [True, False])
+def test_a_label_inside_a_table_is_in_front_of_its_rows_and_goes_on_with_the_next_page(is_ruled: bool) -> None:
+    rows = [ROWS[0], ["North", "", ""], *ROWS[1:3], ["South", "", ""], ["Sandwick", "9", "1.5"]]
+    style: list[tuple[object, ...]] = [("SPAN", (0, place), (-1, place)) for place in (1, 4)]
+    style += [("GRID", (0, 0), (-1, -1), 0.5, colors.black)] if is_ruled else []
+    after = [["Lervik", "980", "7.0"], ["Oban", "33", "4.0"]]
+    document = read(lambda pdf: table(pdf, rows, style), lambda pdf: table(pdf, after, style[2:], 700))
+    assert [line for line in document.text.split("\n") if line] == [
+        "North",
+        *(f"North: {sentence}" for sentence in SENTENCES[:2]),
+        "South",
+        "South: Port = Sandwick; Visits = 9; Level = 1.5.",
+        "South: Port = Lervik; Visits = 980; Level = 7.0.",
+        "South: Port = Oban; Visits = 33; Level = 4.0.",
+    ]
+    boxes = [box.span.of(document.text) for box in document.boxes]
+    assert boxes[:8] == ["North", "North", "Port", "Sandwick", "Visits", "1,204", "Level", "3.5"]
+
+
+def test_ruling_lines_divide_cells_whose_words_are_close() -> None:
+    rows = [["Boat", "Summer"], ["Up to 6 m", "12 EUR"], ["Longer", "20 EUR"]]
+    style = [("GRID", (0, 0), (-1, -1), 0.5, colors.black), ("FONT", (0, 0), (-1, -1), "Times-Roman", 10)]
+    close = Table(rows, colWidths=48, style=[*style, ("LEFTPADDING", (0, 0), (-1, -1), 3)])
+    close.wrapOn(Canvas(io.BytesIO()), 400, 400)
+    text = read(lambda pdf: close.drawOn(pdf, 72, 500)).text
+    assert text == "Boat = Up to 6 m; Summer = 12 EUR.\nBoat = Longer; Summer = 20 EUR."
+
+
+@pytest.mark.parametrize("is_ruled", [True, False])
 def test_a_cell_of_several_lines_stays_together(is_ruled: bool) -> None:
     rows = [
         ["Port", "Visits", "Remarks"],

@@ -85,14 +85,16 @@ def _by_browser() -> Iterator[Printed]:
         )
         yield f"line numbers, every {every}", _print(style, "".join(rows)), writer.truth
     for name, style in (("ruled", _RULED), ("three rules", _BOOKTABS), ("no rules", _PLAIN)):
-        for long_cells in (False, True):
+        for kind in ("", "long cells", "labels") + ("close cells",) * (name == "ruled"):
             writer = Writer(7)
             parts = []
             for number in range(1, 9):
                 parts.append(_paragraph(writer, 4))
                 caption = f"<p>{writer.apart(f'Table {number}. ')}</p>"
-                parts.append(caption + _table(writer.table(6, 3 + number % 3, long_cells=long_cells)))
-            yield f"tables, {name}{', long cells' if long_cells else ''}", _print(style, "".join(parts)), writer.truth
+                rows = writer.table(6, 3 + number % 3, long_cells=kind == "long cells", labels=kind == "labels")
+                parts.append(caption + _table(rows))
+            closer = "td,th{padding:1pt 2pt}" if kind == "close cells" else ""
+            yield ", ".join(filter(None, ("tables", name, kind))), _print(style + closer, "".join(parts)), writer.truth
 
 
 def _page(writer: Writer, head: str) -> str:
@@ -108,7 +110,10 @@ def _paragraph(writer: Writer, sentences: int) -> str:
 
 def _table(rows: Sequence[Sequence[str]]) -> str:
     names, *cells = (
-        "".join(f"<{'td' if n else 'th'}>{cell}</{'td' if n else 'th'}>" for cell in row) for n, row in enumerate(rows)
+        "".join(f"<{'td' if n else 'th'}>{cell}</{'td' if n else 'th'}>" for cell in row)
+        if len(row) > 1
+        else f"<td colspan={len(rows[0])}>{row[0]}</td>"
+        for n, row in enumerate(rows)
     )
     return f"<table><tr>{names}</tr>{''.join(f'<tr>{row}</tr>' for row in cells)}</table>"
 

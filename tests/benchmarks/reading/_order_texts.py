@@ -60,14 +60,26 @@ class Writer:
         self.truth.apart.append(text)
         return text
 
-    def table(self, rows: int, columns: int, *, long_cells: bool = False) -> list[list[str]]:
-        """Return a table with a header; with `long_cells` its last column has a sentence in each row."""
+    def table(self, rows: int, columns: int, *, long_cells: bool = False, labels: bool = False) -> list[list[str]]:
+        """Return a table with a header; with `long_cells` its last column has a sentence in each row.
+
+        With `labels` each two rows have one above them, a row of one cell, which is a cell without a name of both.
+        """
         cells = [[self._cell(column) for column in range(columns)] for _ in range(rows)]
         for row in cells if long_cells else ():
             row[-1] = self.sentence().rstrip(".")
         names = list(_HEADS[: columns - 1]) + (["Remarks"] if long_cells else [_HEADS[columns - 1]])
-        self.truth.rows += [list(zip(names, row, strict=True)) for row in cells]
-        return [names, *cells]
+        named = [list(zip(names, row, strict=True)) for row in cells]
+        self.truth.rows += named
+        if not labels:
+            return [names, *cells]
+        labelled: list[list[str]] = []
+        for at in range(0, rows, 2):
+            label = f"{self._random.choice(_NOUNS).capitalize()} of {self._random.choice(_PLACES)}"
+            labelled += [[label], *cells[at : at + 2]]
+            for row in named[at : at + 2]:
+                row.append(("", label))
+        return [names, *labelled]
 
     def head(self, text: str) -> str:
         self.truth.heads.append(text)

@@ -105,7 +105,8 @@ def _is_inside(text: str, note: str) -> bool:
 
 def _is_right(lines: Iterable[str], row: Sequence[tuple[str, str]], cell: tuple[str, str]) -> bool:
     name, value = cell
-    return any(f"{name} = {value}" in line and row[0][1] in line for line in lines)
+    words = f"{name} = {value}" if name else f"{value}: "
+    return any(words in line and row[0][1] in line for line in lines)
 
 
 def _longest_rise(places: Iterable[int]) -> int:

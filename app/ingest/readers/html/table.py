@@ -22,6 +22,7 @@ class Table:
     def __init__(self) -> None:
         self._rows: list[Row] = []
         self._cells: list[str] | None = None  # of the open row
+        self._num_cells = 0  # of the open row, as they are written
         self._named = False  # whether the first row is a header
         self._above: dict[int, tuple[str, int]] = {}  # by column: a cell of a row above, and how many rows it covers
 
@@ -31,10 +32,12 @@ class Table:
 
     def open_row(self, row: Any) -> None:
         self._cells = [] if _is_data(row) else None
+        self._num_cells = 0
         self._named = self._named or (not self._rows and _names_columns(row))
 
     def add_cell(self, cell: Any, words: str) -> None:
         assert self._cells is not None
+        self._num_cells += 1
         self._fill()
         words = " ".join(words.split())
         columns, rows = _number(cell, "colspan"), _number(cell, "rowspan")
@@ -45,8 +48,9 @@ class Table:
 
     def close_row(self) -> None:
         if self._cells is not None:
+            is_label = len(self._cells) > 1 and self._num_cells == 1 and not self._above
             self._fill()
-            self._rows.append(Row(self._cells))
+            self._rows.append(Row(self._cells, is_label=is_label))
         self._cells = None
 
     def _fill(self) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import closing
 from typing import Any
 
-from propcite.app.ingest.readers.pdf.characters import LOST, Letters
+from propcite.app.ingest.readers.pdf.characters import LOST, Gap, Letters
 from propcite.app.ingest.readers.pdf.lines import Cell, Line, is_right_to_left
 
 # pdfium writes U+FFFE or U+0002 instead of a hyphen and the line end after it.
@@ -86,10 +86,10 @@ def _line(letters: Letters, start: int, end: int, page: int) -> Line:
 def _cells(
     letters: Letters, start: int, end: int, size: float, bottom: float, top: float
 ) -> tuple[list[Cell], float | None]:
-    """Return the words between wide gaps and, if all gaps are equal, their total width beyond that of spaces."""
+    """Return the words between wide gaps or ruling lines and, if all gaps are equal, their width beyond spaces."""
     gaps = letters.gaps_in(start, end)
     widths = [gap.width for gap in gaps]
-    wide = [gap for gap in gaps if abs(gap.width) > _CELL_GAP * size]
+    wide = [gap for gap in gaps if abs(gap.width) > _CELL_GAP * size or _is_ruled(letters, gap)]
     ends = [*((gap.start, gap.start) for gap in wide), (start + len(letters.text[start:end].rstrip(_NOT_INK)), end)]
     cells = []
     for first, (last, stop) in zip([start, *(gap.end for gap in wide)], ends, strict=True):
@@ -100,6 +100,10 @@ def _cells(
             cells.append(Cell(words, left, right, letters.size(first) if wide else size, frame))
     is_even = bool(widths) and max(widths) - min(widths) < 0.25 * size
     return cells, sum(widths) - 0.3 * size * len(widths) if is_even else None
+
+
+def _is_ruled(letters: Letters, gap: Gap) -> bool:
+    return letters.rules.divide(letters.box(gap.start - 1), letters.box(gap.end))
 
 
 def _number_end(letters: Letters, start: int, end: int) -> tuple[float, float] | None:

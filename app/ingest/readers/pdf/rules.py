@@ -16,6 +16,7 @@ _MAX_PATHS = 3000  # on a page; one with more is a drawing or a map
 _MAX_POINTS = 500  # of a path; one with more is a curve
 _MAX_WIDTH = 2.5  # points, of a line that is drawn as a filled rectangle
 _MIN_LENGTH = 6.0  # points; shorter lines are ticks and strokes of letters
+_TOUCH = 0.5  # points by which a line, whose place is rounded, may reach into the letters beside it
 _SLACK = 2.0  # points by which lines that meet may miss each other
 
 Rectangle = tuple[float, float, float, float]  # left, bottom, right, top
@@ -54,6 +55,14 @@ class Rules:
         below, above = _nearest(self._level, x, y)
         before, after = _nearest(self._upright, y, x)
         return Frame(before, below, after, above)
+
+    def divide(self, before: Rectangle, after: Rectangle) -> bool:
+        """Whether a line stands between two letters of a line of text."""
+        if not len(self._upright):
+            return False
+        y = (before[1] + before[3]) / 2
+        x, start, end = self._upright.T
+        return bool(((before[2] - _TOUCH <= x) & (x <= after[0] + _TOUCH) & (start <= y) & (y <= end)).any())
 
 
 def _nearest(lines: npt.NDArray[np.float64], along: float, across: float) -> tuple[float, float]:

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
+from math import isfinite
 
 from propcite.app.ingest.readers.line_ends import line_join
 from propcite.app.ingest.readers.pdf.lines import WIDE_GAP, Cell, Line, Part, mark_rows
 from propcite.app.ingest.readers.pdf.rules import Frame
 from propcite.app.ingest.readers.pdf.table_regions import LARGER, Edges, column_of, extended, has_gaps, table_at
-from propcite.app.ingest.readers.rows import has_header, is_value, row_sentence
+from propcite.app.ingest.readers.rows import has_header, is_value, label_of, row_sentence, unmarked_labels
 
 _MIN_GROUP = 3  # lines in each of several cells side by side, from which they are rows
 _WRAPPED = 1.5  # letter sizes from a line of a cell to the next line of the same cell
@@ -52,6 +53,10 @@ class _Row:
     def bottom(self) -> float:
         return min(word.line.bottom for word in self.words)
 
+    def spans_to(self, right: float) -> bool:
+        """Whether the ruling lines around the first cell reach to the right edge of the table."""
+        return 0 in self.cells and self.cells[0][0].cell.frame.right >= right
+
     def text(self, column: int) -> str:
         """Return the words of a cell, joined where a line's end divides one."""
         words = [word.cell.text for word in self.cells.get(column, ())]
@@ -76,11 +81,12 @@ class _Table:
 
 @dataclass(frozen=True, slots=True)
 class _Header:
-    """The names of a table's columns and their edges, and the size of its letters, for rows on the next page."""
+    """The names of a table's columns and their edges, the size of its letters, its last label, for the next page."""
 
     names: list[str]
     columns: list[Edges]
     size: float
+    group: str = ""
 
 
 class Tables:
@@ -128,15 +134,26 @@ class Tables:
         columns = [_edges(rows, at) for at in range(width)]
         named = has_header(texts, proof=not _has_ruled_header(rows))
         names, name_parts = texts[0] if named else [], rows[0].cells if named else {}
-        before = self._before
+        before, group = self._before, ""
         if not named and before and _are_same(before.columns, columns):
-            names = before.names
-        self._before = _Header(names, columns, rows[-1].words[0].line.size) if names else None
-        for row, cells in list(zip(rows, texts, strict=True))[named:]:
+            names, group = before.names, before.group
+        labels = unmarked_labels(texts)
+        group_parts: tuple[Part, ...] = ()
+        right = max(row.words[-1].cell.frame.right for row in rows)
+        for number, (row, cells) in list(enumerate(zip(rows, texts, strict=True)))[named:]:
             words = row.words
+            is_label = number in labels or (len(row.cells) == 1 and isfinite(right) and row.spans_to(right))
+            if names and is_label and (label := label_of(cells)):
+                group = text = label
+                group_parts = tuple(word.part for word in words)
+                parts = group_parts
+            else:
+                text = row_sentence(names, cells, group)
+                named_words = (word for at in sorted(row.cells) for word in (*name_parts.get(at, ()), *row.cells[at]))
+                parts = (*group_parts, *(word.part for word in named_words))
             yield replace(
                 words[0].line,
-                text=row_sentence(names, cells),
+                text=text,
                 left=min(word.cell.left for word in words),
                 right=max(word.cell.right for word in words),
                 bottom=row.bottom,
@@ -145,10 +162,9 @@ class Tables:
                 stretch=None,
                 number_end=None,
                 is_row=True,
-                parts=tuple(
-                    word.part for at in sorted(row.cells) for word in (*name_parts.get(at, ()), *row.cells[at])
-                ),
+                parts=parts,
             )
+        self._before = _Header(names, columns, rows[-1].words[0].line.size, group) if names else None
 
 
 def _edges(rows: Sequence[_Row], column: int) -> Edges:
