@@ -134,6 +134,17 @@ def test_a_label_inside_a_table_is_in_front_of_its_rows_and_goes_on_with_the_nex
     assert boxes[:8] == ["North", "North", "Port", "Sandwick", "Visits", "1,204", "Level", "3.5"]
 
 
+def test_a_label_wider_than_its_column_shows_that_the_others_of_one_cell_are_labels() -> None:
+    rows = [ROWS[0], ["Harbours of the far north", "", ""], *ROWS[1:3], ["South", "", ""], ROWS[3]]
+    style: list[tuple[object, ...]] = [("SPAN", (0, place), (-1, place)) for place in (1, 4)]
+    assert read(lambda pdf: table(pdf, rows, style)).text.split("\n") == [
+        "Harbours of the far north",
+        *(f"Harbours of the far north: {sentence}" for sentence in SENTENCES[:2]),
+        "South",
+        f"South: {SENTENCES[2]}",
+    ]
+
+
 def test_ruling_lines_divide_cells_whose_words_are_close() -> None:
     rows = [["Boat", "Summer"], ["Up to 6 m", "12 EUR"], ["Longer", "20 EUR"]]
     style = [("GRID", (0, 0), (-1, -1), 0.5, colors.black), ("FONT", (0, 0), (-1, -1), "Times-Roman", 10)]

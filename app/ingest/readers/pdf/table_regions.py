@@ -8,12 +8,13 @@ from itertools import pairwise
 from math import isfinite
 
 from propcite.app.ingest.readers.pdf.lines import WIDE_GAP, Cell, Line, is_justified
-from propcite.app.ingest.readers.rows import is_value
+from propcite.app.ingest.readers.rows import is_value, label_of
 
 _MIN_STRIP = 0.5  # letter sizes between two columns
 _MAX_SPACE = 3.0  # letter sizes between the rows of a table without lines around its cells
 _MAX_CROSSING = 0.2  # share of the cells that may reach several columns
 _MAX_BETWEEN = 8  # lines between two of a table that have several cells
+_MAX_LABEL = 2.0  # letter sizes from a label to the row below it
 LARGER = 1.1  # ratio of letter sizes from which a line apart from a table is a heading below it
 _MOST = 0.8  # share of a column's lines with two cells, from which it is two columns
 _MAX_LINES = 500  # of a table; a longer one is read in several pieces
@@ -55,7 +56,7 @@ def _between_rules(lines: Sequence[Line], start: int) -> Region | None:
         edges |= _rules(lines[end])
         end += 1
     columns = _columns(lines[start:end])
-    misfit = next((at for at in range(start, end) if not _places(lines[at], columns)), end)
+    misfit = next((at for at in range(start, end) if not _places_at(lines, at, columns)), end)
     if len(columns) > 1 and misfit < end:
         columns = _columns(lines[start:misfit]) or columns
     end = misfit
@@ -96,7 +97,7 @@ def _by_gaps(lines: Sequence[Line], start: int, before: int) -> Region | None:
             wide.append(at)
     while len(wide) > 1:
         columns = _columns(lines[start : wide[-1] + 1])
-        misfits = [at for at in range(start, wide[-1]) if at not in wide and not _places(lines[at], columns)]
+        misfits = [at for at in range(start, wide[-1]) if at not in wide and not _places_at(lines, at, columns)]
         if len(columns) > 1 and not misfits:
             end = extended(lines[start:], wide[-1] - start, columns) + start
             above = list(reversed(lines[start - before : start + 1]))
@@ -151,7 +152,7 @@ def extended(lines: Sequence[Line], last: int, columns: Sequence[Edges], *, is_a
     is_near = _is_near_above if is_above else _is_near
     at = last + 1
     while at < len(lines) and at - last <= _MAX_BETWEEN and (not at or is_near(lines[max(last, 0) : at], lines[at])):
-        places = _places(lines[at], columns)
+        places = _places(lines[at], columns) if is_above else _places_at(lines, at, columns, goes_on=last < 0)
         if not places or (not is_above and last >= 0 and _begins_another(lines[:at], lines[at])):
             break
         if len(places) > 1:
@@ -169,6 +170,32 @@ def _places(line: Line, columns: Sequence[Edges]) -> set[int]:
     """Return the columns that a line has words in; empty if one of its cells reaches several."""
     places = [column_of(cell, columns) for cell in line.cells] if columns and not line.parts else []
     return {column for column, _ in places} if all(alone for _, alone in places) else set()
+
+
+def _places_at(lines: Sequence[Line], at: int, columns: Sequence[Edges], *, goes_on: bool = False) -> set[int]:
+    """Return the columns that a line has words in; the first alone where it is a label over several of them."""
+    return _places(lines[at], columns) or ({0} if _is_label(lines, at, columns, goes_on=goes_on) else set())
+
+
+def _is_label(lines: Sequence[Line], at: int, columns: Sequence[Edges], *, goes_on: bool) -> bool:
+    """Whether a line of a table has one cell that reaches several columns and names the rows below it.
+
+    Between two columns it may as well go on with the second.  The first line of a page is one only if a table goes on.
+    """
+    line = lines[at]
+    if at + 1 == len(lines) or len(line.cells) != 1 or not columns or not label_of([line.text]):
+        return False
+    is_left = abs(line.left - columns[0][0]) < line.size
+    is_close = 0 < line.bottom - lines[at + 1].bottom <= _MAX_LABEL * line.size
+    is_inside = len(_places(lines[at - 1], columns)) > 2 if at else goes_on
+    is_above = len(_places(lines[at + 1], columns)) > 2
+    return (
+        is_left
+        and is_close
+        and is_inside
+        and is_above
+        and not (at and _begins_another(lines[at - 1 : at + 1], lines[at + 1]))
+    )
 
 
 def _columns(lines: Sequence[Line]) -> list[Edges]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
-from math import isfinite
+from math import inf, isfinite
 
 from propcite.app.ingest.readers.line_ends import line_join
 from propcite.app.ingest.readers.pdf.lines import WIDE_GAP, Cell, Line, Part, mark_rows
@@ -52,10 +52,6 @@ class _Row:
     @property
     def bottom(self) -> float:
         return min(word.line.bottom for word in self.words)
-
-    def spans_to(self, right: float) -> bool:
-        """Whether the ruling lines around the first cell reach to the right edge of the table."""
-        return 0 in self.cells and self.cells[0][0].cell.frame.right >= right
 
     def text(self, column: int) -> str:
         """Return the words of a cell, joined where a line's end divides one."""
@@ -137,14 +133,12 @@ class Tables:
         before, group = self._before, ""
         if not named and before and _are_same(before.columns, columns):
             names, group = before.names, before.group
-        labels = unmarked_labels(texts)
+        labels = _labels(rows, texts)
         group_parts: tuple[Part, ...] = ()
-        right = max(row.words[-1].cell.frame.right for row in rows)
         for number, (row, cells) in list(enumerate(zip(rows, texts, strict=True)))[named:]:
             words = row.words
-            is_label = number in labels or (len(row.cells) == 1 and isfinite(right) and row.spans_to(right))
-            if names and is_label and (label := label_of(cells)):
-                group = text = label
+            if names and number in labels:
+                group = text = label_of(cells)
                 group_parts = tuple(word.part for word in words)
                 parts = group_parts
             else:
@@ -165,6 +159,19 @@ class Tables:
                 parts=parts,
             )
         self._before = _Header(names, columns, rows[-1].words[0].line.size, group) if names else None
+
+
+def _labels(rows: Sequence[_Row], texts: Sequence[Sequence[str]]) -> set[int]:
+    """Return the rows that name the rows below them, as ruling lines, their width or the other rows' indent show.
+
+    Where one is too wide for its column, the others of one cell are labels too.
+    """
+    single = [at for at, row in enumerate(rows) if list(row.cells) == [0] and label_of(texts[at])]
+    right = max(row.words[-1].cell.frame.right for row in rows)
+    ruled = {at for at in single if isfinite(right) and rows[at].words[0].cell.frame.right >= right}
+    inner = min((word.cell.left for row in rows for word in row.cells.get(1, ())), default=inf)
+    is_certain = any(at + 1 < len(rows) and rows[at].words[0].cell.right > inner for at in single)
+    return ruled | (set(single) if is_certain else unmarked_labels(texts))
 
 
 def _edges(rows: Sequence[_Row], column: int) -> Edges:
