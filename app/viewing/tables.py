@@ -7,7 +7,8 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from html import escape
 from itertools import chain, groupby, islice
 
-from propcite.app.ingest.readers.rows import Row, has_header, limit_cells
+from propcite.app.ingest.readers.rows import Row, limit_cells
+from propcite.app.ingest.readers.table_names import MAX_HEADER, header_of
 
 NUM_BEFORE, NUM_AFTER = 30, 60  # rows shown before and after the first cited row
 MAX_COLUMNS = 60
@@ -28,12 +29,13 @@ def table_html(rows: Iterable[Row], cited: Collection[str]) -> str:
     """Return the table around the first cited place; empty if no row has one of these places."""
     for _, group in groupby(rows, key=lambda row: (row.table, _sheet(row))):
         table = iter(group)
-        first = next(table)
+        top = list(islice(table, MAX_HEADER))
         before: deque[Row] = deque(maxlen=NUM_BEFORE)
-        for number, row in enumerate(chain([first], table)):
+        rest = chain(top, table)
+        for number, row in enumerate(rest):
             if row.place in cited:
-                near = [*before, row, *islice(table, NUM_AFTER)]
-                return _table(first, near, number - len(before), sum(1 for _ in table), cited)
+                near = [*before, row, *islice(rest, NUM_AFTER)]
+                return _table(top, near, number - len(before), sum(1 for _ in rest), cited)
             before.append(row)
     return ""
 
@@ -42,13 +44,14 @@ def _sheet(row: Row) -> str:
     return row.place.rpartition(", row ")[0]
 
 
-def _table(first: Row, near: Sequence[Row], num_above: int, num_below: int, cited: Collection[str]) -> str:
-    """Render the rows `near` the cited one; the `first` of the table is their header if it looks like one."""
-    with_header = has_header([row.cells for row in chain([first], (row for row in near if row is not first))])
-    body = [row for row in near if row is not first] if with_header else near
-    width = min(MAX_COLUMNS, max(len(row.cells) for row in [first, *near]))
-    head = f"<thead>{_row(first, width, 'th')}</thead>" if with_header else ""
-    num_hidden = max(0, num_above - (with_header and first not in near))
+def _table(top: Sequence[Row], near: Sequence[Row], num_above: int, num_below: int, cited: Collection[str]) -> str:
+    """Render the rows `near` the cited one; those at the `top` of the table are their header if they look like one."""
+    _, size = header_of([row.cells for row in chain(top, (row for row in near if row not in top))])
+    header = top[:size]
+    body = [row for row in near if row not in header]
+    width = min(MAX_COLUMNS, max(len(row.cells) for row in [*header, *near]))
+    head = f"<thead>{''.join(_row(row, width, 'th') for row in header)}</thead>" if header else ""
+    num_hidden = max(0, num_above - sum(row not in near for row in header))
     lines = "".join(_row(row, width, "td", row.place in cited) for row in body)
     table = f"<table>{head}<tbody>{lines}</tbody></table>"
     return (

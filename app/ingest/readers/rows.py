@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain, groupby, islice, pairwise
+from itertools import chain, groupby, islice
 
 from propcite.app.errors import ReadError
 from propcite.app.ingest.readers.draft import Draft, one_line
+from propcite.app.ingest.readers.table_names import header_of, label_of, unmarked_labels
 
-_VALUE = re.compile(
-    r"(?:[A-Z]{3}|[€$£¥₹])?\s?[-+(−]*(?:[€$£¥₹]\s?)?\.?\d[\d.,:/'’ \u00a0\u202f−-]*(?:T[\d:.]+Z?)?(?:[eE][-+]?\d+)?\)?"
-    r"\s?(?:%|‰|[A-Z]{3}|[€$£¥₹])?"
-)
-_YEAR = re.compile(r"(?:1[5-9]|20|21)\d\d")
-_MAX_NAME = 80
 _SAMPLE = 30
 _MAX_CELLS = 10_000_000
 
@@ -69,9 +63,10 @@ def written_rows(draft: Draft, rows: Iterable[Row], *, named: bool | None = None
             _write(draft, " ".join(row.cells), row.place, tight=False)
         sample = sample[above:]
         cells = [row.cells for row in sample]
-        if (named and len(cells) > 1) or has_header(cells, proof=named is False or bool(header)):
-            header = cells[0]
-            sample = sample[1:]
+        names, size = header_of(cells, named=named is True, proof=named is False or bool(header))
+        if names:
+            header = names
+            sample = sample[size:]
         elif max(map(len, cells), default=0) > len(header):
             header = ()
         labels = unmarked_labels([row.cells for row in sample]) if len(sample) < _SAMPLE else set()
@@ -85,26 +80,6 @@ def written_rows(draft: Draft, rows: Iterable[Row], *, named: bool | None = None
                 line = row_sentence(header, row.cells, group)
                 _write(draft, line, row.place, tight=number > 0 and not header)
             yield row
-
-
-def label_of(cells: Sequence[str]) -> str:
-    """Return the words of a row's only cell that has any; empty if there are others, or it is a sentence."""
-    words = [cell.strip() for cell in cells if cell.strip()]
-    return words[0] if len(words) == 1 and any(map(str.isalpha, words[0])) and _is_name(words[0]) else ""
-
-
-def unmarked_labels(rows: Sequence[Sequence[str]]) -> set[int]:
-    """Return the rows that are labels although nothing but their empty cells says so.
-
-    A record may lack all but its name.  So all of them are labels only if rows below one have the same name as rows
-    below another, and so mean nothing without it.
-    """
-    labels = [number for number, cells in enumerate(rows) if len(cells) > 1 and cells[0] and label_of(cells)]
-    if len(labels) < 2 or labels[-1] == len(rows) - 1 or any(after == one + 1 for one, after in pairwise(labels)):
-        return set()
-    groups = [{cells[0].strip() for cells in rows[one + 1 : after]} for one, after in pairwise([*labels, len(rows)])]
-    names = list(chain.from_iterable(groups))
-    return set(labels) if len(set(names)) < len(names) and all(names) else set()
 
 
 def row_sentence(names: Sequence[str], cells: Sequence[str], group: str = "") -> str:
@@ -124,45 +99,6 @@ def row_sentence(names: Sequence[str], cells: Sequence[str], group: str = "") ->
     parts = [_named(name, cell) for name, cell in zip(named, cells, strict=False) if cell]
     line = (f"{one_line(group).rstrip(':')}: " if group else "") + "; ".join(parts)
     return line if line.endswith((".", "!", "?", "…", "。")) else line + "."
-
-
-def has_header(rows: Sequence[Sequence[str]], *, proof: bool = False) -> bool:
-    """Whether the first row is a header: short, distinct names above more rows.
-
-    `proof` also requires a column with values below a word, since all cells of a table in prose may be words.
-    """
-    if len(rows) < 2:
-        return False
-    first, rest = [cell.strip() for cell in rows[0]], rows[1:]
-    used = {column for row in rest for column, cell in enumerate(row) if cell.strip()}
-    words = [cell for cell in first if cell]
-    unnamed = [column for column in used if column and not (column < len(first) and first[column])]
-    if not words or len(set(words)) < len(words) or 2 * len(unnamed) > len(used) or not all(map(_is_name, words)):
-        return False
-    below = [
-        [cell for row in rest if column < len(row) and (cell := row[column].strip())] for column in range(len(first))
-    ]
-    contrasts = [bool(first[column]) and _are_values(first[column], cells) for column, cells in enumerate(below)]
-    if any(map(_YEAR.fullmatch, words)) and not any(contrasts):
-        return False
-    return any(contrasts) or (not proof and len(used) > 1)
-
-
-def is_value(cell: str) -> bool:
-    """Whether a cell has a number, an amount or a date rather than words."""
-    return _VALUE.fullmatch(cell) is not None
-
-
-def _are_values(name: str, cells: Sequence[str]) -> bool:
-    """Whether most cells below a name are values; below a year, years do not count."""
-    if _YEAR.fullmatch(name):
-        cells = [cell for cell in cells if not _YEAR.fullmatch(cell)]
-    return 2 * sum(map(is_value, cells)) > len(cells)
-
-
-def _is_name(cell: str) -> bool:
-    is_number = is_value(cell) and _YEAR.fullmatch(cell) is None
-    return not is_number and len(cell) <= _MAX_NAME and not cell.endswith(".")
 
 
 def _named(name: str, cell: str) -> str:

@@ -17,7 +17,7 @@ from real_documents import checked, headings, places, real
 from propcite.app.errors import ReadError
 from propcite.app.ingest.readers import document_from_bytes
 from propcite.app.ingest.readers.number_formats import format_number
-from propcite.app.ingest.readers.rows import has_header
+from propcite.app.ingest.readers.table_names import has_header
 from propcite.retrieval.splitter import PassageSplitter
 from propcite.retrieval.text import Document
 

@@ -22,6 +22,7 @@ _BOOKTABS = (
     "th{border-bottom:.5pt solid}td,th{padding:1pt 9pt;text-align:left}"
     "td:nth-child(2),td:nth-child(3){text-align:right}"
 )
+_WIDE = "th[colspan='2']{text-align:center}"
 _PLAIN = "table{margin:10pt 0}td,th{padding:1pt 12pt;text-align:left;vertical-align:top}"
 _BODY = "body{font:10pt/1.25 'Liberation Serif';margin:0}p{margin:0 0 7pt;text-align:justify;hyphens:auto}"
 
@@ -85,16 +86,23 @@ def _by_browser() -> Iterator[Printed]:
         )
         yield f"line numbers, every {every}", _print(style, "".join(rows)), writer.truth
     for name, style in (("ruled", _RULED), ("three rules", _BOOKTABS), ("no rules", _PLAIN)):
-        for kind in ("", "long cells", "labels") + ("close cells",) * (name == "ruled"):
+        for kind in ("", "long cells", "labels", "names in two rows") + ("close cells",) * (name == "ruled"):
             writer = Writer(7)
             parts = []
             for number in range(1, 9):
                 parts.append(_paragraph(writer, 4))
                 caption = f"<p>{writer.apart(f'Table {number}. ')}</p>"
-                rows = writer.table(6, 3 + number % 3, long_cells=kind == "long cells", labels=kind == "labels")
+                if kind == "names in two rows":
+                    rows = writer.two_row_table(6)
+                else:
+                    rows = writer.table(6, 3 + number % 3, long_cells=kind == "long cells", labels=kind == "labels")
                 parts.append(caption + _table(rows))
             closer = "td,th{padding:1pt 2pt}" if kind == "close cells" else ""
-            yield ", ".join(filter(None, ("tables", name, kind))), _print(style + closer, "".join(parts)), writer.truth
+            yield (
+                ", ".join(filter(None, ("tables", name, kind))),
+                _print(style + _WIDE + closer, "".join(parts)),
+                writer.truth,
+            )
 
 
 def _page(writer: Writer, head: str) -> str:
@@ -109,13 +117,15 @@ def _paragraph(writer: Writer, sentences: int) -> str:
 
 
 def _table(rows: Sequence[Sequence[str]]) -> str:
-    names, *cells = (
-        "".join(f"<{'td' if n else 'th'}>{cell}</{'td' if n else 'th'}>" for cell in row)
-        if len(row) > 1
-        else f"<td colspan={len(rows[0])}>{row[0]}</td>"
-        for n, row in enumerate(rows)
-    )
-    return f"<table><tr>{names}</tr>{''.join(f'<tr>{row}</tr>' for row in cells)}</table>"
+    width = max(map(len, rows))
+    num_names = 1 + (1 < len(rows[0]) < width)
+    written = []
+    for number, row in enumerate(rows):
+        tag = "td" if number >= num_names else "th"
+        over = width if len(row) == 1 else 2 if len(row) < width else 1
+        cells = (f"<{tag} colspan={over if at or len(row) == 1 else 1}>{cell}</{tag}>" for at, cell in enumerate(row))
+        written.append(f"<tr>{''.join(cells)}</tr>")
+    return f"<table>{''.join(written)}</table>"
 
 
 def _print(style: str, html: str) -> bytes:

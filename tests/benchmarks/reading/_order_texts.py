@@ -81,6 +81,14 @@ class Writer:
                 row.append(("", label))
         return [names, *labelled]
 
+    def two_row_table(self, rows: int) -> list[list[str]]:
+        """Return a table with a header of two rows: each of its years is above two columns."""
+        years = sorted(self._random.sample(range(1990, 2020), 2))
+        names = [_HEADS[0], *(f"{year} {half}" for year in years for half in ("Spring", "Autumn"))]
+        cells = [[self._cell(0), *(self._cell(1) for _ in range(4))] for _ in range(rows)]
+        self.truth.rows += [list(zip(names, row, strict=True)) for row in cells]
+        return [["", *map(str, years)], [_HEADS[0], "Spring", "Autumn", "Spring", "Autumn"], *cells]
+
     def head(self, text: str) -> str:
         self.truth.heads.append(text)
         return text

@@ -12,7 +12,7 @@ from statistics import quantiles
 from propcite.app.ingest.readers.pdf.columns import most_neighbours, neighbours, rows_in_order
 from propcite.app.ingest.readers.pdf.line_numbers import without_line_numbers
 from propcite.app.ingest.readers.pdf.lines import Cell, Line, body_size, glued
-from propcite.app.ingest.readers.pdf.tables import Tables
+from propcite.app.ingest.readers.pdf.tables.writing import Tables
 
 _NOTE_SCALE = 0.93  # of the body size, up to which letters are those of a note: 8 or 9 of 10 points, 10 of 11
 _NOTE = re.compile(r"[(\[]?(?:\d{1,3}(?!\d)|[*∗†‡§¶‖]+|[a-z][).]?\s)")

@@ -19,7 +19,7 @@ from propcite.app.ingest.readers.pdf.layout import in_reading_order
 from propcite.app.ingest.readers.pdf.lines import Cell, Line, without_running_lines
 from propcite.app.ingest.readers.pdf.pages import PDFIUM_LOCK, lines_of_pages
 from propcite.app.ingest.readers.pdf.paragraphs import Paragraph, paragraphs
-from propcite.app.ingest.readers.pdf.tables import Tables
+from propcite.app.ingest.readers.pdf.tables.writing import Tables
 from propcite.retrieval.text import Box, Document, Heading, Page, Span
 
 PAGES_PER_PART = 50

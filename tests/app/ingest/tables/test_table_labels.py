@@ -1,4 +1,4 @@
-"""Labels inside tables: a cell over all columns names the group of the rows below it, in every format."""
+"""Wide cells of tables, in every format: labels of groups of rows, and names above several columns."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ from itertools import pairwise
 from math import isfinite
 
 from propcite.app.ingest.readers.pdf.lines import WIDE_GAP, Cell, Line, is_justified
-from propcite.app.ingest.readers.rows import is_value, label_of
+from propcite.app.ingest.readers.table_names import is_value, label_of
 
 _MIN_STRIP = 0.5  # letter sizes between two columns
 _MAX_SPACE = 3.0  # letter sizes between the rows of a table without lines around its cells
