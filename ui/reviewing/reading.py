@@ -119,7 +119,7 @@ def _next_open(reading: Reading, place: int) -> int:
 
 
 def _steps(reading: Reading, place: int) -> None:
-    shown, info = reading.shown, reading.info
+    shown = reading.shown
     part = reading.parts[shown[place].cited.id]
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         before, behind = shown[max(0, place - 1)], shown[min(len(shown) - 1, place + 1)]
