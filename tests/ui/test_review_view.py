@@ -91,6 +91,11 @@ def test_a_draft_is_sent_cited_and_decided_on(page: Page, parts: Parts) -> None:
     assert offered == ["review-as-docx", "review-as-markdown"]
 
 
+def test_the_largest_draft_is_said_before_one_is_sent(page: Page, parts: Parts) -> None:
+    uploader = page().file_uploader(key="draft-file")
+    assert uploader.proto.max_upload_size_mb == parts.settings.max_file_mb
+
+
 def box(test: AppTest, kind: str) -> str:
     return next(str(one.key) for one in (*test.text_input, *test.text_area) if f"review-{kind}" in str(one.key))
 

@@ -119,6 +119,20 @@ def choose_both(driver: Chrome, address: str) -> None:
     browsing.settle(driver)
 
 
+@pytest.mark.browser
+@pytest.mark.skipif(not browsing.there(), reason=browsing.MISSING)
+def test_enter_chooses_one_of_the_documents_that_are_named_alike(address: str) -> None:
+    with browsing.browsing() as driver:
+        driver.get(f"{address}/compare")
+        place = ".st-key-left-documents"
+        wait_for(lambda: driver.find_element(By.CSS_SELECTOR, f"{place} input")).send_keys("Policy")
+        wait_for(lambda: len(driver.find_elements(By.CSS_SELECTOR, "[role=option]")) >= 2)
+        driver.find_element(By.CSS_SELECTOR, f"{place} input").send_keys(Keys.ENTER)
+        assert wait_for(lambda: driver.find_elements(By.CSS_SELECTOR, f"{place} [data-tag]")) != []
+        browsing.settle(driver)
+        assert len(driver.find_elements(By.CSS_SELECTOR, f"{place} [data-tag]")) == 1
+
+
 @pytest.mark.parametrize(
     ("left", "right", "line"),
     [([], ["later.md"], "documents on both sides"), (["later.md"], ["later.md"], "both sides name the same documents")],
