@@ -24,12 +24,16 @@ function show(root, fact) {
   if (below > 0) panel.scrollTop = below + panel.clientHeight / 3;
 }
 
-// What the page itself turned to comes into view: its words in the answer, or its source where that is not beside them.
+// What the page itself turned to comes into view: its words in the answer with those of its source beside them, or its
+// source where that stands below.
 function reveal(root) {
   const panel = root.querySelector(".evidence");
-  const beside = getComputedStyle(panel).position === "sticky";
-  const shown = beside ? root.querySelector(".answer .selected") : panel;
-  shown?.scrollIntoView({ block: beside ? "nearest" : "start" });
+  if (getComputedStyle(panel).position === "sticky") {
+    panel.querySelector(".cited")?.scrollIntoView({ block: "nearest" });
+    root.querySelector(".answer .selected")?.scrollIntoView({ block: "nearest" });
+  } else {
+    panel.scrollIntoView();
+  }
 }
 
 // What is unfolded is fetched, and scrolled to the cited lines.
