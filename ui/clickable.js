@@ -24,6 +24,18 @@ function show(root, fact) {
   if (below > 0) panel.scrollTop = below + panel.clientHeight / 3;
 }
 
+// What the page itself turned to comes into view: its words in the answer with those of its source beside them, or its
+// source where that stands below.
+function reveal(root) {
+  const panel = root.querySelector(".evidence");
+  if (getComputedStyle(panel).position === "sticky") {
+    panel.querySelector(".cited")?.scrollIntoView({ block: "nearest" });
+    root.querySelector(".answer .selected")?.scrollIntoView({ block: "nearest" });
+  } else {
+    panel.scrollIntoView();
+  }
+}
+
 // What is unfolded is fetched, and scrolled to the cited lines.
 function fetchShown(root, original) {
   if (!original.open) return;
@@ -121,18 +133,25 @@ function hover(root, element) {
 export default function ({ parentElement, data, setStateValue }) {
   const root = parentElement.querySelector(".propcite");
   const content = JSON.stringify([data.answer, data.evidence]);
+  const first = Number(Object.keys(data.evidence)[0]);
+  const isTurned = root.answer ? root.answer !== data.answer || root.heard !== data.selected : data.selected !== first;
   if (root.content !== content) {
     root.content = content;
+    root.answer = data.answer;
     root.evidence = data.evidence;
     root.sent = [];
     hideCard(root);
     root.querySelector(".answer").innerHTML = data.answer;
     show(root, data.selected);
+    if (isTurned) reveal(root);
   } else if (root.heard !== data.selected) {
     // What comes back may be the echo of an earlier click: a later one has already been shown.
     const echo = root.sent.indexOf(data.selected);
     if (echo >= 0) root.sent.splice(0, echo + 1);
-    else show(root, data.selected);
+    else {
+      show(root, data.selected);
+      reveal(root);
+    }
   }
   root.heard = data.selected;
 

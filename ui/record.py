@@ -11,7 +11,7 @@ from propcite.attribution.formats.text import utf8
 from propcite.ui import session
 
 HELP = (
-    "A page with the answer, its quotes and verdicts, the models and versions, who asked and when. Print it or keep it."
+    "A file with the answer, its quotes and verdicts, the models and versions, who asked and when. Open it to print it."
 )
 
 
@@ -24,7 +24,7 @@ def offer(answer: CitedAnswer) -> None:
         return utf8(record_page(parts, answer, lambda who: sees_all or who == asking.name))
 
     st.download_button(
-        "Print or save",
+        "Save a page to print",
         write,
         f"propcite-record-{answer.id}.html",
         "text/html",

@@ -33,14 +33,15 @@ KEPT = (
     *("runs-kind", "runs-text", "measure-kind", "measure-path", "measure-limit"),
 )
 SETTING = "setting-"  # begins the keys of the fields of settings
+DECIDING = ("review-note-", "review-words-")  # begin the keys of what is typed at the statements of a draft
 DEMO = "demo"
 MAX_NAMED = 1000  # documents to choose among by name; with more, only conditions select
 
 
-def keep_what_was_typed() -> None:
-    """Keep typed values when another view opens: Streamlit forgets them unless they are set again in each run."""
+def keep_what_was_typed(kept: Collection[str] = KEPT, beginnings: tuple[str, ...] = (SETTING, *DECIDING)) -> None:
+    """Keep typed values of boxes that are not shown: Streamlit forgets them unless they are set again in each run."""
     for key in list(map(str, st.session_state)):
-        if key in KEPT or key.startswith(SETTING):
+        if key in kept or key.startswith(beginnings):
             st.session_state[key] = st.session_state[key]
 
 

@@ -25,7 +25,7 @@ SENTENCE = "The barrier is 6.4 metres high. It was finished on 18 October 2024."
 CLAIM = "The barrier was finished in October 2024."
 MAX_SHOWN = 500  # characters of a model's reply
 NO_MODEL = "answers are in the sources' own words: choose another generator to try a language model"
-
+NOT_WRITING = "(It writes no answers yet: choose openai as their writer.)"
 
 Work = Callable[["Trial"], str]
 
@@ -96,12 +96,10 @@ def language_model(settings: Settings) -> Work:
         from propcite.app.answering.generators.prompted import reply_of
         from propcite.app.building import build_model
 
-        asked = settings
-        if settings.generator == "extractive":
-            if not (settings.llm_url and settings.generator_model):
-                raise AppError(NO_MODEL)
-            asked = settings.model_copy(update={"generator": "openai"})
-        model = build_model(asked)
+        is_writing = settings.generator != "extractive"
+        if not (is_writing or (settings.llm_url and settings.generator_model)):
+            raise AppError(NO_MODEL)
+        model = build_model(settings if is_writing else settings.model_copy(update={"generator": "openai"}))
 
         async def ask() -> str:
             loop, task = asyncio.get_running_loop(), asyncio.current_task()
@@ -115,7 +113,8 @@ def language_model(settings: Settings) -> Work:
             raise AppError(f"the language model gave no answer: {error}") from error
         if not reply.strip():
             raise AppError("the language model gave an empty answer: raise max_tokens, or choose another model")
-        return " ".join(reply.split())[:MAX_SHOWN]
+        said = " ".join(reply.split())[:MAX_SHOWN]
+        return said if is_writing else f"{said} {NOT_WRITING}"
 
     return work
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from propcite.app.library.records import Note
@@ -10,6 +10,7 @@ from propcite.attribution.citations import CitedAnswer, CitedProposition, CitedS
 from propcite.retrieval.text import Span
 
 BETWEEN = "\n\n"
+BESIDE = "Written beside it:"
 
 
 def notebook_answer(collection: str, notes: Sequence[Note]) -> CitedAnswer:
@@ -26,14 +27,22 @@ def notebook_answer(collection: str, notes: Sequence[Note]) -> CitedAnswer:
     return CitedAnswer(text, tuple(sentences), f"Notes on {collection}", collection, models=models)
 
 
-def _parts(notes: Iterable[Note]) -> Iterator[CitedAnswer]:
-    for note in notes:
+def _parts(notes: Sequence[Note]) -> Iterator[CitedAnswer]:
+    """Yield what the notes say; of several, each begins with a line of its own."""
+    for number, note in enumerate(notes, start=1):
+        if len(notes) > 1:
+            yield CitedAnswer(_head(number, note))
         if note.pinned:
-            is_answer = note.pinned.question and len(note.pinned.sentences) != 1
-            yield from [CitedAnswer(note.pinned.question)] if is_answer else []
+            yield from [CitedAnswer(note.pinned.question)] if note.pinned.question else []
             yield note.pinned
         if note.text.strip():
+            yield from [CitedAnswer(BESIDE)] if note.pinned else []
             yield note.cited or CitedAnswer(note.text)
+
+
+def _head(number: int, note: Note) -> str:
+    day = f"{note.changed_at.astimezone():%d %B %Y}".removeprefix("0")
+    return ", ".join(filter(None, [f"Note {number}", f"by {note.by}" if note.by else "", day]))
 
 
 def _moved(sentence: CitedSentence, by: int, numbers: dict[str, int]) -> CitedSentence:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import product
 
 from propcite.attribution.citations import CitedAnswer, CitedProposition, Evidence, Label, Verdict
 
@@ -106,16 +107,28 @@ def compared(
     Two facts belong together where one side's evidence for the other's fact is what that side itself cites.
     """
     lefts, rights = _facts(left, left_elsewhere), _facts(right, right_elsewhere)
-    rows: list[ComparedFacts] = []
-    unmatched = list(rights)
-    for fact in lefts:
-        partners = [other for other in unmatched if _belong_together(fact, other)]
-        partner = max(partners, key=lambda other: other.relation is fact.relation, default=None)
-        rows.append(ComparedFacts(fact, partner))
-        if partner:
-            unmatched.remove(partner)
-    rows += [ComparedFacts(None, fact) for fact in unmatched]
+    partners = _partners(lefts, rights)
+    rows = [ComparedFacts(fact, rights[partners[i]] if i in partners else None) for i, fact in enumerate(lefts)]
+    matched = set(partners.values())
+    rows += [ComparedFacts(None, fact) for j, fact in enumerate(rights) if j not in matched]
     return Comparison(question, left, right, tuple(rows))
+
+
+def _partners(lefts: Sequence[ComparedFact], rights: Sequence[ComparedFact]) -> dict[int, int]:
+    """Return the places of facts that belong together, each once: those with the most words in common first."""
+    places = product(range(len(lefts)), range(len(rights)))
+    together = [(i, j) for i, j in places if _belong_together(lefts[i], rights[j])]
+    words = [[set(fact.fact.proposition.text.casefold().split()) for fact in side] for side in (lefts, rights)]
+
+    def likeness(pair: tuple[int, int]) -> tuple[float, bool]:
+        one, other = words[0][pair[0]], words[1][pair[1]]
+        return len(one & other) / max(1, len(one | other)), lefts[pair[0]].relation is rights[pair[1]].relation
+
+    partners: dict[int, int] = {}
+    for i, j in sorted(together, key=likeness, reverse=True):
+        if i not in partners and j not in partners.values():
+            partners[i] = j
+    return partners
 
 
 def _facts(answer: CitedAnswer, elsewhere: CitedAnswer) -> list[ComparedFact]:

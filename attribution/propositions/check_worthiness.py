@@ -103,10 +103,17 @@ def needs_citation(text: str) -> bool:
     low = _OPENER.sub("", low, count=1)
     if _CONVERSATION.match(low) or _LEAD_IN.search(low):
         return False
-    low_claim = _FRAME.sub("", low, count=1)
-    if _ABSTENTION.match(low_claim) or _NOT_STATED.search(low_claim):
-        return _states_more(low_claim)
-    return not _is_heading(plain, low)
+    return not (abstains(low) or _is_heading(plain, low))
+
+
+def abstains(text: str) -> bool:
+    """Return whether a text says that its sources do not say something, and states nothing else.
+
+    >>> abstains("The documents do not say when it opens."), abstains("The law does not say when it opens.")
+    (True, False)
+    """
+    claim = _FRAME.sub("", " ".join(text.lower().split()), count=1)
+    return bool(_ABSTENTION.match(claim) or _NOT_STATED.search(claim)) and not _states_more(claim)
 
 
 def _is_question(low: str) -> bool:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from propcite.attribution.english import question_parts
+from propcite.attribution.propositions.check_worthiness import abstains
 from propcite.attribution.question_parts import Answered, QuestionPart
 from propcite.attribution.questions.reader import QuestionReader, Text, grouped
 from propcite.retrieval.text import Span
@@ -95,12 +96,16 @@ class _Group:
 
 
 def _groups(answer: str, sentences: Sequence[Span], first: int = 0) -> list[_Group]:
-    """Return the groups of the sentences from a number on; those without words are left out."""
-    before = next(((span,) for span in reversed(sentences[:first]) if span.of(answer).strip()), ())
-    groups = grouped(answer, [span for span in sentences[first:] if span.of(answer).strip()], MAX_WORDS)
+    """Return the groups of the sentences from a number on, without those that say nothing or that nothing is said."""
+    before = next(((span,) for span in reversed(sentences[:first]) if _says(span.of(answer))), ())
+    groups = grouped(answer, [span for span in sentences[first:] if _says(span.of(answer))], MAX_WORDS)
     return [
         _Group(*both) for both in zip([before, *((group[-1],) for group in groups)], map(tuple, groups), strict=False)
     ]
+
+
+def _says(sentence: str) -> bool:
+    return bool(sentence.strip()) and not abstains(sentence)
 
 
 def _label(probability: float) -> Answered:

@@ -55,6 +55,11 @@ def chosen(driver: Chrome) -> str:
     return " ".join(inside(driver, ".evidence .claim")[0].text.split())
 
 
+def in_sight(driver: Chrome, element: Any) -> bool:
+    edges = "const edges = arguments[0].getBoundingClientRect(); return [edges.top, innerHeight - edges.bottom]"
+    return all(edge >= 0 for edge in driver.execute_script(edges, element))
+
+
 def only(parts: Parts) -> ReviewInfo:
     (info,) = parts.reviews.all()
     return info
@@ -101,10 +106,24 @@ def test_a_draft_is_reviewed_from_its_file_to_its_file(tmp_path: Path, parts: Pa
         assert len(comments) == only(parts).num_facts
         assert comments[0].startswith("✗ Contradicted")
         assert "Rejected on" in comments[0]
-        look_otherwise(driver, f"{address}/review?review={only(parts).id}")
+        opened = f"{address}/review?review={only(parts).id}"
+        look_otherwise(driver, opened)
+        decide_where_one_reads(driver, opened)
         with browsing.browsing(390, 844, dark=True) as narrow:
             look_otherwise(narrow, f"{address}/review?review={only(parts).id}")
             look_otherwise(narrow, f"{address}/review")
+
+
+def decide_where_one_reads(driver: Chrome, address: str) -> None:
+    """A statement far down is in sight with its source and its buttons: when it is opened, and when one goes on."""
+    driver.get(f"{address}&statement=30")
+    for place in ("//button[contains(., 'Next')]", "//button[contains(., 'Previous')]"):
+        wait_for(lambda: in_sight(driver, inside(driver, ".answer .selected")[0]))
+        assert in_sight(driver, inside(driver, ".evidence .claim")[0])
+        assert in_sight(driver, driver.find_element(By.CSS_SELECTOR, ".st-key-decide-accepted button"))
+        before = driver.current_url
+        driver.find_element(By.XPATH, place).click()
+        wait_for(lambda url=before: driver.current_url != url)
 
 
 def look_otherwise(driver: Chrome, address: str) -> None:

@@ -91,6 +91,40 @@ def test_a_draft_is_sent_cited_and_decided_on(page: Page, parts: Parts) -> None:
     assert offered == ["review-as-docx", "review-as-markdown"]
 
 
+def test_the_largest_draft_is_said_before_one_is_sent(page: Page, parts: Parts) -> None:
+    uploader = page().file_uploader(key="draft-file")
+    assert uploader.proto.max_upload_size_mb == parts.settings.max_file_mb
+
+
+def box(test: AppTest, kind: str) -> str:
+    return next(str(one.key) for one in (*test.text_input, *test.text_area) if f"review-{kind}" in str(one.key))
+
+
+def test_what_was_typed_at_a_statement_is_there_after_another_one_and_another_view(page: Page, parts: Parts) -> None:
+    test = page(review=reviewed(parts, page()).id)
+    test.text_area(key=box(test, "words")).set_value("It opens on 14 May.")
+    test.text_input(key=box(test, "note")).set_value("see the minutes")
+    test = healthy(test.button(key="next-fact").click().run())
+    assert test.text_input(key=box(test, "note")).value == ""
+    test = healthy(test.switch_page("views/notes.py").run())
+    test = healthy(test.switch_page("views/review.py").run())
+    test = healthy(test.button(key="previous-fact").click().run())
+    typed = test.text_area(key=box(test, "words")).value, test.text_input(key=box(test, "note")).value
+    assert typed == ("It opens on 14 May.", "see the minutes")
+    test = healthy(test.button(key="decide-changed").click().run())
+    test = healthy(test.button(key="previous-fact").click().run())
+    assert test.text_input(key=box(test, "note")).value == "see the minutes"  # as it was kept
+
+
+def test_the_open_statement_is_in_the_address(page: Page, parts: Parts) -> None:
+    info = reviewed(parts, page())
+    test = page(review=info.id)
+    test = healthy(test.button(key="next-fact").click().run())
+    assert test.query_params["statement"] == "2"
+    assert "Statement 2 of 2" in texts(page(review=info.id, statement="2"))
+    assert "Statement 1 of 2" in texts(page(review=info.id, statement="-x"))
+
+
 def test_statements_are_filtered_by_verdict_and_decision(page: Page, parts: Parts) -> None:
     info = reviewed(parts, page())
     test = page(review=info.id)

@@ -6,12 +6,15 @@ import streamlit as st
 
 from propcite.app.library.store import Action, ChangedNoteError, CollectionInfo, Note, Scope
 from propcite.app.turns.costs import Kind
-from propcite.attribution.citations import CitedAnswer
-from propcite.attribution.formats.wording import location_of, title_of
+from propcite.attribution.citations import CitedAnswer, Evidence
+from propcite.attribution.formats.cited_documents import with_documents
+from propcite.attribution.formats.reviewed.remarks import verdict_line
+from propcite.attribution.formats.wording import place_of, title_of
 from propcite.retrieval.errors import PropCiteError
 from propcite.ui import session
 from propcite.ui.markdown import plain
 from propcite.ui.people.turns import in_turns
+from propcite.ui.sources import Views, address_of
 from propcite.ui.words import support_line
 
 DRAFTS = "note-drafts"  # of the session: the text that is typed, by the id of its note; empty for a new one
@@ -71,13 +74,24 @@ def _show_support(cited: CitedAnswer, note_id: str) -> None:
 
 
 def _show_sources(answer: CitedAnswer) -> None:
-    lines: dict[str, None] = {}
-    for citation in answer.citations:
-        place = location_of(citation.passage, [citation.span])
-        title = ", ".join(filter(None, [title_of(citation.passage).split(" › ")[0], place]))
-        lines[f"{title}: “{' '.join(citation.quote.split())}”"] = None
-    for line in lines:
-        st.caption(plain(line))
+    """Show each quote with its place, which opens the document, and each statement without one with its verdict."""
+    documents = session.parts().library.cited_documents(answer)
+    answer = with_documents(answer, documents)
+    views = session.views(documents, {document.id for document in documents.values() if document.status})
+    lines = [_source_line(citation.evidence, views) for citation in answer.citations]
+    uncited = (fact for fact in answer.facts if not fact.citations)
+    lines += [plain(f"{fact.proposition.text} — {verdict_line(fact)}") for fact in uncited]
+    for line in dict.fromkeys(lines):
+        st.caption(line)
+
+
+def _source_line(evidence: Evidence, views: Views) -> str:
+    """Return a quote and its place as Markdown."""
+    title = plain(title_of(evidence.passage).split(" › ")[0])
+    address = address_of(evidence.passage, [evidence.span], views)
+    place = plain(place_of(evidence))
+    opened = f"[{title}]({address})" if address else title
+    return f"{', '.join(filter(None, [opened, place]))}: {plain(f'“{evidence.quote}”')}"
 
 
 def _box(label: str, id_: str, text: str) -> None:

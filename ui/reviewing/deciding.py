@@ -9,7 +9,7 @@ import streamlit as st
 from propcite.app.library.store import Action, ReviewInfo, Scope
 from propcite.app.reviewing.exports import cited_draft
 from propcite.app.reviewing.facts import DraftFact, make_decision
-from propcite.attribution.formats.reviewed.decisions import Choice
+from propcite.attribution.formats.reviewed.decisions import Choice, Decision
 from propcite.attribution.formats.reviewed.remarks import decision_line
 from propcite.ui import session
 from propcite.ui.markdown import plain
@@ -20,8 +20,12 @@ SIGNS = {Choice.ACCEPTED: ":material/check:", Choice.CHANGED: ":material/edit:",
 def show(info: ReviewInfo, one: DraftFact, words: str, go_on: Callable[[], None]) -> None:
     """Show the decision on a statement of these words and the ways to change it; `go_on` is called after a decision."""
     about = f"{info.id}-{one.cited.id}"
+    note, new_words = f"review-note-{about}", f"review-words-{about}"
+    decided = one.decision or Decision(one.cited.id, Choice.OPEN)
+    st.session_state.setdefault(note, decided.note)
+    st.session_state.setdefault(new_words, decided.words or words)
     if one.decision:
-        st.info(plain(decision_line(one.decision)), icon=SIGNS[one.choice])
+        st.caption(f"{SIGNS[one.choice]} {plain(decision_line(one.decision))}")
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key="deciding"):
         for choice, label in ((Choice.ACCEPTED, "Accept"), (Choice.REJECTED, "Reject")):
             st.button(
@@ -29,27 +33,26 @@ def show(info: ReviewInfo, one: DraftFact, words: str, go_on: Callable[[], None]
                 key=f"decide-{choice.value}",
                 icon=SIGNS[choice],
                 on_click=_keep,
-                args=(info, one, choice, f"review-note-{about}", "", go_on),
+                args=(info, one, choice, note, "", go_on),
             )
         with st.popover("Change", icon=SIGNS[Choice.CHANGED], key=f"change-{about}"):
-            own = one.decision.words if one.decision else ""
-            st.text_area("New words", own or words, key=f"review-words-{about}")
+            st.text_area("New words", key=new_words)
             st.button(
                 "Keep the new words",
                 key="decide-changed",
                 type="primary",
                 on_click=_keep,
-                args=(info, one, Choice.CHANGED, f"review-note-{about}", f"review-words-{about}", go_on),
+                args=(info, one, Choice.CHANGED, note, new_words, go_on),
             )
         st.text_input(
             "Note on this statement",
-            key=f"review-note-{about}",
+            key=note,
             label_visibility="collapsed",
             placeholder="A note, if you want",
             width=240,
         )
         if one.decision:
-            taken_back = (info, one, Choice.OPEN, f"review-note-{about}", "")
+            taken_back = (info, one, Choice.OPEN, note, "")
             st.button("Take it back", key="decide-open", type="tertiary", on_click=_keep, args=taken_back)
 
 

@@ -53,7 +53,13 @@ def opened() -> ReviewInfo | None:
 def show_sending(collection: CollectionInfo) -> None:
     """Show the form for a new draft; it is read, kept, and cited in the background."""
     st.markdown("Send a draft. Each of its statements is looked up in the collection, and you decide on each.")
-    file = st.file_uploader("Draft", type=[suffix.lstrip(".") for suffix in DRAFTS], key="draft-file", help=HELP)
+    file = st.file_uploader(
+        "Draft",
+        type=[suffix.lstrip(".") for suffix in DRAFTS],
+        max_upload_size=session.parts().settings.max_file_mb,
+        key="draft-file",
+        help=HELP,
+    )
     if st.button("Review", key="begin-review", type="primary", icon=":material/rate_review:", disabled=file is None):
         with session.showing_errors():
             if file is not None:

@@ -25,6 +25,8 @@ from propcite.ui.reviewing import deciding
 from propcite.ui.reviewing.words import CHOICES, FORMATS, decided_line, place_line, row, verdict_words
 from propcite.ui.words import facts, sources_of
 
+STATEMENT = "statement"  # in the address: the number of the one that is open
+
 
 class Reading(NamedTuple):
     """A draft that is open: its text, the parts of that, and the statements that the filters leave."""
@@ -53,6 +55,7 @@ def _answer(parts: Parts, info: ReviewInfo) -> tuple[CitedAnswer, list[Span], di
 def show(info: ReviewInfo) -> None:
     """Show the draft; a click or a decision reruns this fragment only."""
     parts = session.parts()
+    session.keep_what_was_typed((), session.DECIDING)
     answer, spans, numbers = _answer(parts, info)
     decisions = parts.reviews.decisions(info.id)
     st.caption(decided_line(sum(fact.id in decisions for fact in answer.facts), len(answer.facts)))
@@ -63,49 +66,47 @@ def show(info: ReviewInfo) -> None:
         st.info("No statement is left: choose other filters." if answer.facts else "Nothing in it needs a source.")
     else:
         place = _place(reading)
-        _steps(reading, place)
         chosen = reading.shown[place]
         words = answer.words(chosen.cited.proposition.spans) or chosen.cited.proposition.text
-        deciding.show(info, chosen, words, partial(go, info, _next_open(reading, place)))
         _show_part(reading, chosen)
+        with st.container(gap="xsmall", key="reviewing"):
+            _steps(reading, place)
+            deciding.show(info, chosen, words, partial(go, _next_open(reading, place)))
         _show_all(reading)
     _downloads(info, labels)
 
 
 def _filters(info: ReviewInfo, answer: CitedAnswer) -> tuple[list[Label], list[Choice]]:
     number = counts(answer)
-    left, right = st.columns(2)
-    with left:
+    with st.container(horizontal=True, gap="medium"):
         labels = st.pills(
             "Verdict",
             [label for label in Label if number[label]],
             selection_mode="multi",
             format_func=lambda label: verdict_words(label, number),
             key=f"review-verdicts-{info.id}",
+            wrap=True,
         )
-    with right:
         choices = st.pills(
             "Decision",
             list(Choice)[::-1],
             selection_mode="multi",
             format_func=CHOICES.__getitem__,
             key=f"review-choices-{info.id}",
+            wrap=True,
         )
     return list(labels), list(choices)
 
 
-def _key(info: ReviewInfo) -> str:
-    return f"review-fact-{info.id}"
-
-
-def go(info: ReviewInfo, number: int) -> None:
+def go(number: int) -> None:
     """Open a statement by its number, from the next run on."""
-    st.session_state[_key(info)] = number
+    st.query_params[STATEMENT] = str(number)
 
 
 def _place(reading: Reading) -> int:
-    """Return the place of the chosen statement among those shown, or of the next one that is."""
-    chosen = st.session_state.get(_key(reading.info), 1)
+    """Return the place of the statement in the address among those shown, or of the next one that is."""
+    named = st.query_params.get(STATEMENT, "")
+    chosen = int(named[:9]) if named.isdecimal() else 1
     numbers = [one.number for one in reading.shown]
     return next((place for place, number in enumerate(numbers) if number >= chosen), len(numbers) - 1)
 
@@ -118,13 +119,13 @@ def _next_open(reading: Reading, place: int) -> int:
 
 
 def _steps(reading: Reading, place: int) -> None:
-    shown, info = reading.shown, reading.info
+    shown = reading.shown
     part = reading.parts[shown[place].cited.id]
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         before, behind = shown[max(0, place - 1)], shown[min(len(shown) - 1, place + 1)]
-        st.button("Previous", key="previous-fact", disabled=not place, on_click=go, args=(info, before.number))
+        st.button("Previous", key="previous-fact", disabled=not place, on_click=go, args=(before.number,))
         is_last = place + 1 == len(shown)
-        st.button("Next", key="next-fact", disabled=is_last, on_click=go, args=(info, behind.number))
+        st.button("Next", key="next-fact", disabled=is_last, on_click=go, args=(behind.number,))
         st.caption(place_line(place + 1, len(shown), part + 1, len(reading.spans)), width="content")
 
 
@@ -139,11 +140,11 @@ def _show_part(reading: Reading, chosen: DraftFact) -> None:
     selected = next(place for place, one in places.items() if one.number == chosen.number)
     documents = session.parts().library.cited_documents(part)
     gone = {document.id for document in documents.values() if document.status}
-    part, clicked = with_documents(part, documents), f"draft-text-{reading.info.id}-{number}"
+    part, clicked = with_documents(part, documents), f"draft-text-{reading.info.id}"
 
     def select() -> None:
         if one := places.get(st.session_state[clicked]["fact"]):
-            go(reading.info, one.number)
+            go(one.number)
 
     data = payload(part, sources_of(documents), selected, session.views(documents, gone))
     show_answer(data, key=clicked, on_select=select)
@@ -157,7 +158,7 @@ def _show_all(reading: Reading) -> None:
     def pick() -> None:
         chosen: Sequence[int] = st.session_state[key]["selection"]["rows"]
         if chosen:
-            go(reading.info, reading.shown[chosen[0]].number)
+            go(reading.shown[chosen[0]].number)
             st.session_state[turn] = st.session_state.get(turn, 0) + 1
 
     with st.expander("All statements as a list"):

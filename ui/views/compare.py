@@ -24,9 +24,15 @@ def choose_sides(collection: CollectionInfo) -> list[list[str]]:
             known = [i for i in st.session_state.get(key, ()) if i in titles]
             if st.session_state.get(key, known) != known:
                 st.session_state[key] = known  # drop documents of another collection and removed ones
-            name = titles.__getitem__
             chosen.append(
-                column.multiselect(label, list(titles), key=key, format_func=name, placeholder="Choose documents")
+                column.multiselect(
+                    label,
+                    list(titles),
+                    key=key,
+                    format_func=titles.__getitem__,
+                    placeholder="Choose documents",
+                    select_all=False,  # Enter would choose both versions whose names begin as what is typed
+                )
             )
         else:
             where = column.text_input(label, key=f"{key}-where", placeholder=CONDITION).strip()

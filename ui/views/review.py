@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import streamlit as st
 
 from propcite.app.library.store import ReviewInfo, ReviewState
@@ -26,6 +28,7 @@ def show_draft(info: ReviewInfo) -> None:
                 "Cite it again", key="cite-again", icon=":material/refresh:", on_click=drafts.cite_again, args=(info,)
             )
     if info.answer_id:
+        st.html(Path(reading.__file__).with_name("reviewing.css"))
         reading.show(info)
     drafts.show_removing(info)
 

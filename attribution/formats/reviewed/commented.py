@@ -22,7 +22,7 @@ from docx.text.run import Run
 from propcite.attribution.citations import CitedAnswer, CitedProposition
 from propcite.attribution.errors import AttributionError
 from propcite.attribution.formats.reviewed.decisions import Decisions
-from propcite.attribution.formats.reviewed.places import WordPlaces, places_of_facts
+from propcite.attribution.formats.reviewed.places import WordPlaces, places_of_facts, same_words
 from propcite.attribution.formats.reviewed.remarks import remark_lines
 from propcite.attribution.formats.text import one_line, printable
 from propcite.retrieval.interrupting import check_interrupt
@@ -60,8 +60,9 @@ def to_commented_docx(
         check_interrupt()
         last = place or last
         if chosen(cited):
-            decision = decisions.get(cited.id)
-            about = [] if place else [f"About “{one_line(cited.proposition.text)}”"]
+            decision, said = decisions.get(cited.id), cited.proposition.text
+            is_said_there = place is not None and same_words(said, place.of(runs.text))
+            about = [] if is_said_there else [f"About “{one_line(said)}”"]
             lines = [*about, *remark_lines(cited, decision)]
             comments.add(runs.of(last), "\n".join(map(printable, lines)), decision.at if decision else None)
     saved = io.BytesIO()

@@ -82,6 +82,16 @@ class WordPlaces:
         return Span(self._spans[first].start, self._spans[last].end)
 
 
+def same_words(one: str, other: str) -> bool:
+    """Return whether two texts have the same words in the same order.
+
+    >>> same_words("The *new* barrier.", "the new barrier"), same_words("the new barrier", "the barrier")
+    (True, False)
+    """
+    first, second = ([match[0].casefold() for match in _WORD.finditer(text)] for text in (one, other))
+    return first == second
+
+
 def places_of_facts(answer: CitedAnswer, places: WordPlaces) -> Iterator[tuple[CitedProposition, Span | None]]:
     """Yield each fact of a text with its place in the other one, in the order of the text.
 

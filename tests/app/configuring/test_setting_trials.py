@@ -13,7 +13,7 @@ from scripted_llm import Reply, ScriptedLlm, error, free_url
 from serving import wait_until
 
 from propcite.app.configuring import trying
-from propcite.app.configuring.trying import CLAIM, NO_MODEL, SENTENCE, Trial
+from propcite.app.configuring.trying import CLAIM, NO_MODEL, NOT_WRITING, SENTENCE, Trial
 from propcite.app.parts import Parts
 from propcite.app.settings import Settings, load_settings
 from propcite.attribution.judges import Judge
@@ -52,7 +52,7 @@ def test_a_language_model_is_asked_one_question() -> None:
 def test_a_server_is_tried_before_its_generator_is_chosen() -> None:
     with ScriptedLlm("Tuesday.") as llm:
         settings = of_server(llm.base_url).model_copy(update={"generator": "extractive"})
-        assert ask(settings).result == "Tuesday."
+        assert ask(settings).result == f"Tuesday. {NOT_WRITING}"
     assert ask(load_settings()).error == NO_MODEL
 
 

@@ -92,6 +92,23 @@ def test_a_notebook_is_written_with_all_its_references(notes: Notes, rivers: Col
     assert HOSTILE in "\n".join(paragraph.text for paragraph in word.paragraphs)
 
 
+def test_a_notebook_says_where_a_note_begins_and_which_words_were_written(notes: Notes, rivers: CollectionInfo) -> None:
+    one = notes.add(rivers, "Is that so?", pinned(ANSWER, "1"), "ada")
+    notes.add(rivers, "Ask the harbour.")
+    lines = [line for line in notebook_answer("rivers", notes.all(rivers)).text.split("\n") if line]
+    day = f"{one.changed_at.astimezone():%d %B %Y}".lstrip("0")
+    assert lines == [
+        f"Note 1, by ada, {day}",
+        *ANSWER.question.split("\n"),
+        ANSWER.facts[0].proposition.text,
+        "Written beside it:",
+        "Is that so?",
+        f"Note 2, {day}",
+        "Ask the harbour.",
+    ]
+    assert notebook_answer("rivers", notes.all(rivers)[1:]).text == "Ask the harbour."
+
+
 def test_the_commands_add_cite_and_export(propcite: Propcite) -> None:
     with open("ferry.txt", "w") as file:
         file.write(FERRY)

@@ -58,6 +58,17 @@ def test_the_words_of_the_other_side_are_shown_with_their_verdict(comparison: Co
     assert third.left.evidence == ()
 
 
+def test_of_the_facts_of_one_sentence_those_that_say_the_same_stand_in_one_row() -> None:
+    one = "You may charge a fee for a copy, and you may offer a warranty for a fee."
+    other = "You may offer a warranty for a fee, and you may charge a fee for a copy."
+    comparison = PropCite.default().compare("What may you do?", (one, [one]), (other, [other]))
+    rows = [tuple(side and side.fact.proposition.text for side in (row.left, row.right)) for row in comparison.rows]
+    assert rows == [
+        ("You may charge a fee for a copy.", "You may charge a fee for a copy."),
+        ("You may offer a warranty for a fee.", "You may offer a warranty for a fee."),
+    ]
+
+
 def test_a_fact_that_an_answer_repeats_is_compared_once() -> None:
     source = ["The fee is due within 30 days."]
     comparison = PropCite.default().compare("When?", (f"{source[0]} {source[0]}", source), (source[0], source))

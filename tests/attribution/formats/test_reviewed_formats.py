@@ -117,6 +117,19 @@ def test_a_word_draft_keeps_its_words_and_gets_comments_at_the_facts(propcite: P
     assert to_commented_docx(answer, {}, data, chosen=lambda fact: label_of(fact) is Label.CONTRADICTED)
 
 
+def test_a_comment_names_its_statement_where_its_words_hold_another_one(propcite: PropCite) -> None:
+    answer = propcite.cite("Heron Bridge opens on 14 May 2025 and is 69 metres long. The ferry crosses it.", SOURCES)
+    assert [cited.proposition.text for cited in answer.facts][:2] == [
+        "Heron Bridge opens on 14 May 2025.",
+        "Heron Bridge is 69 metres long.",
+    ]
+    document: Any = docx.Document(io.BytesIO(to_commented_docx(answer, {})))
+    opens, long, ferry = [comment.text.split("\n")[0] for comment in document.comments]
+    assert long == "About “Heron Bridge is 69 metres long.”"
+    assert opens.startswith("✓ Supported")
+    assert not ferry.startswith("About")
+
+
 def test_only_chosen_facts_get_comments(propcite: PropCite) -> None:
     answer = propcite.cite("The ferry crosses the estuary every 20 minutes. It is made of gold.", SOURCES)
     written = to_commented_docx(answer, {}, chosen=lambda fact: not fact.citations)

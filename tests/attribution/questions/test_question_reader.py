@@ -139,6 +139,13 @@ def test_a_true_sentence_that_says_something_else_does_not_answer(reader: Questi
     assert part.answered is not Answered.YES
 
 
+def test_words_that_the_sources_do_not_say_it_answer_nothing(reader: QuestionReader) -> None:
+    question = "How high is the barrier and what did it cost?"
+    answer = "The barrier is 6.4 metres high.\nThe collection does not say: What did the barrier cost?"
+    high, cost = answered_parts(reader, question, answer, split_sentences(answer))
+    assert (high.answered, cost.answered) == (Answered.YES, Answered.NO)
+
+
 def test_nothing_answers_without_text_and_no_question_has_no_parts(reader: QuestionReader) -> None:
     (part,) = answered_parts(reader, "When was it finished?", "", [])
     assert (part.answered, part.span) == (Answered.NO, None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -18,6 +19,7 @@ from selenium.webdriver.common.keys import Keys
 from streamlit.testing.v1 import AppTest
 
 import propcite.ui
+from propcite import PropCite
 from propcite.app.ingest.sources import Upload
 from propcite.app.parts import Parts
 from propcite.app.settings import load_settings
@@ -25,6 +27,7 @@ from propcite.attribution.versions import comparing
 from propcite.attribution.versions.records import TextComparison
 from propcite.retrieval.interrupting import check_interrupt
 from propcite.ui.comparing import following, texts
+from propcite.ui.comparing.answers_html import comparison_html
 
 MAIN = Path(propcite.ui.__file__).parent / "main.py"
 OFFICE = "The office is in Bergen."
@@ -117,6 +120,28 @@ def choose_both(driver: Chrome, address: str) -> None:
         wait_for(lambda place=place, title=title: choose(driver, place, title))
         driver.find_element(By.CSS_SELECTOR, f"{place} input").send_keys(Keys.ESCAPE)
     browsing.settle(driver)
+
+
+def test_the_words_in_which_two_answers_differ_are_marked() -> None:
+    sides = (text.split("\n\n")[1].split(". ")[0] + "." for text in (EARLIER, LATER))
+    compared = PropCite.default().compare(QUESTION, *((side, [side]) for side in sides))
+    shown = comparison_html(compared, ("2023", "<2025>"), {})
+    assert re.findall(r'<mark class="changed">(.*?)</mark>', shown) == ["30", "14"]
+    assert "&lt;2025&gt;" in shown
+
+
+@pytest.mark.browser
+@pytest.mark.skipif(not browsing.there(), reason=browsing.MISSING)
+def test_enter_chooses_one_of_the_documents_that_are_named_alike(address: str) -> None:
+    with browsing.browsing() as driver:
+        driver.get(f"{address}/compare")
+        place = ".st-key-left-documents"
+        wait_for(lambda: driver.find_element(By.CSS_SELECTOR, f"{place} input")).send_keys("Policy")
+        wait_for(lambda: len(driver.find_elements(By.CSS_SELECTOR, "[role=option]")) >= 2)
+        driver.find_element(By.CSS_SELECTOR, f"{place} input").send_keys(Keys.ENTER)
+        assert wait_for(lambda: driver.find_elements(By.CSS_SELECTOR, f"{place} [data-tag]")) != []
+        browsing.settle(driver)
+        assert len(driver.find_elements(By.CSS_SELECTOR, f"{place} [data-tag]")) == 1
 
 
 @pytest.mark.parametrize(

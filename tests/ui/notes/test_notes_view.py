@@ -77,6 +77,24 @@ def test_a_note_is_written_cited_and_removed(opened: Page, parts: Parts, tmp_pat
     assert parts.notes.all(town) == []
 
 
+def test_a_note_shows_what_has_no_source_and_which_source_was_removed(
+    opened: Page, parts: Parts, tmp_path: Path
+) -> None:
+    town = parts.library.collection("town")
+    cited = parts.pipeline(town).cite("The ferry leaves at seven. The ferry carries twelve people and [a](b) crane.")
+    note = parts.notes.add(town, cited.text)
+    parts.notes.set_cited(note.id, cited, note.version)
+    said = texts(opened(tmp_path))
+    assert "The ferry carries twelve people" in said.replace(cited.text, "")
+    assert "(source/" in said
+    assert "source removed" not in said
+    (ferry,) = parts.library.documents(town)
+    parts.ingester(town).remove(ferry.id)
+    said = texts(opened(tmp_path))
+    assert "source removed" in said
+    assert "(source/" not in said
+
+
 def test_two_notes_may_say_the_same(opened: Page, parts: Parts, tmp_path: Path) -> None:
     town = parts.library.collection("town")
     cited = parts.pipeline(town).cite("The ferry leaves at seven.")
