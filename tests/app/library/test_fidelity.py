@@ -136,15 +136,15 @@ def test_the_server_gives_the_figures_of_each_document(serve: Callable[..., str]
 
 def test_the_doctor_lists_the_worst_documents_with_a_next_step(open_parts: OpenParts, propcite: Propcite) -> None:
     parts = open_parts()
-    put(parts, "whole.csv", QUOTE, {"kind": "csv"})
+    put(parts, "whole.json", QUOTE, {"kind": "json"})
     clean = propcite("doctor", "--sources")
     assert (clean.code, clean.err.splitlines()[0]) == (0, "everything is as it should be")
-    put(parts, "a-scan.csv", QUOTE, {**SCANNED, "kind": "csv"})
-    put(parts, "partly-read.csv", QUOTE, {**PARTLY, "kind": "csv"})
+    put(parts, "a-scan.json", QUOTE, {**SCANNED, "kind": "json"})
+    put(parts, "partly-read.json", QUOTE, {**PARTLY, "kind": "json"})
     said = propcite("doctor", "--sources")
     assert said.code == 1
     worst, second, _recogniser = said.err.splitlines()
-    assert worst.startswith("birds: partly-read.csv: 2 of 9 pages have no text, 5 characters could not be read: if")
+    assert worst.startswith("birds: partly-read.json: 2 of 9 pages have no text, 5 characters could not be read: if")
     assert "(71% sure): scan it again" in second
     assert len(propcite("doctor", "--sources", "--json").json["findings"]) == 2
 
@@ -152,7 +152,7 @@ def test_the_doctor_lists_the_worst_documents_with_a_next_step(open_parts: OpenP
 def test_the_doctor_counts_what_an_earlier_version_read(open_parts: OpenParts, propcite: Propcite) -> None:
     parts = open_parts()
     put(parts, "old.pdf", QUOTE, {"kind": "pdf"}, "old birds")
-    put(parts, "old.csv", QUOTE, {"kind": "csv"}, "old birds")
+    put(parts, "old.json", QUOTE, {"kind": "json"}, "old birds")
     assert "pdf" in READING_VERSIONS
     assert propcite("doctor", "--sources").err.startswith(
         "collection old birds: 1 document was read by an earlier version of the readers: "
@@ -163,7 +163,7 @@ def test_the_doctor_counts_what_an_earlier_version_read(open_parts: OpenParts, p
 def test_of_many_documents_the_worst_are_listed_and_the_rest_counted(open_parts: OpenParts) -> None:
     parts = open_parts()
     for number in range(1, WORST + 3):
-        put(parts, f"{'x' * number}.csv", QUOTE, {"kind": "csv", "lost_characters": str(number)})
+        put(parts, f"{'x' * number}.json", QUOTE, {"kind": "json", "lost_characters": str(number)})
     *listed, last = source_findings(parts)
     assert len(listed) == WORST
     assert listed[0].what == f"{WORST + 2} characters could not be read"
