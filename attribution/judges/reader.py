@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
@@ -108,16 +109,17 @@ class Reader:
                 check_interrupt()
                 logits = (tensor.tolist() for tensor in self.network([encoded[i] for i in batch], width))
                 for i, pieces, refused, denied in zip(batch, *logits, strict=True):
-                    readings[pairs[i]] = _reading(pairs[i][0], encoded[i], pieces, -refused, denied)
+                    claim, evidence = pairs[i]
+                    readings[pairs[i]] = _reading(claim, evidence, encoded[i], pieces, -refused, denied)
         return [readings[pair] for pair in pairs]
 
 
-def _reading(claim: str, pair: Pair, pieces: Sequence[float], logit: float, denied: float) -> Reading:
-    """Return the reading of a claim, given the logits of all pieces of its pair."""
+def _reading(claim: str, evidence: str, pair: Pair, pieces: Sequence[float], logit: float, denied: float) -> Reading:
+    """Return the reading of a claim and its evidence, given the logits of all pieces of its pair."""
     if not pair.is_whole:
         return Reading(UNREAD, TOO_LONG)
     wrong = [span for span, value in zip(pair.spans, pieces[pair.first :], strict=False) if value > WRONG_FROM]
-    return Reading(logit, reason(claim, whole_words(claim, wrong)), denied)
+    return Reading(logit, reason(claim, whole_words(claim, wrong), evidence), denied)
 
 
 def whole_words(text: str, spans: Iterable[Span]) -> list[Span]:
@@ -230,14 +232,21 @@ def trust(reliability: Mapping[str, float]) -> str:
     return f"“supported” is right in {right} ({claims:,} labelled claims of {sources} source{'s' * (sources > 1)})"
 
 
-def reason(claim: str, wrong: Sequence[Span]) -> str:
-    """Name the words that the source does not say; empty if none are known.
+def reason(claim: str, wrong: Sequence[Span], evidence: str) -> str:
+    """Name the words that the source does not say, and those that it says of something else; empty if none are known.
 
-    >>> reason("It opened in Vienna in 1911.", [Span(13, 19)])
+    >>> reason("It opened in Vienna in 1911.", [Span(13, 19)], "It opened in 1911.")
     'the source does not say “Vienna”'
+    >>> reason("It opened in Vienna in 1911.", [Span(13, 19), Span(23, 27)], "It closed in 1911.")
+    'the source does not say “Vienna”; it says “1911”, but not of this'
     """
-    named = " or ".join(f"“{span.of(claim)}”" for span in wrong[:MAX_NAMED])
-    return f"the source does not say {named}" if named else ""
+    words = [span.of(claim) for span in wrong[:MAX_NAMED]]
+    elsewhere = [word for word in words if re.search(rf"(?<!\w){re.escape(word)}(?!\w)", evidence, re.IGNORECASE)]
+    missing = " or ".join(f"“{word}”" for word in words if word not in elsewhere)
+    found = " and ".join(f"“{word}”" for word in elsewhere)
+    parts = [f"the source does not say {missing}"] * bool(missing)
+    parts += [f"{'it' if missing else 'the source'} says {found}, but not of this"] * bool(found)
+    return "; ".join(parts)
 
 
 def is_quoted(case: Case) -> bool:

@@ -68,12 +68,13 @@ class LettuceDetect(RowWriter):
         return LETTUCEDETECT_FORM.format(evidence), claim
 
     def row(self, evidence: str, claim: str) -> Row:
-        """Return token ids, the positions of the claim's word pieces, their spans, and the claim that they are of."""
+        """Return token ids, the positions of the claim's word pieces, their spans, and what a reason is made of."""
         texts = self.texts(evidence, claim)
         encoding = self.tokenizer(*texts, return_offsets_mapping=True, verbose=False)
         positions = [i for i, part in enumerate(encoding.sequence_ids()) if part == 1]
         spans = [_trimmed(texts[1], *encoding["offset_mapping"][i]) for i in positions]
-        return {"input_ids": encoding["input_ids"], "positions": positions, "spans": spans, "claim": texts[1]}
+        shown = {"claim": texts[1], "evidence": evidence}
+        return {"input_ids": encoding["input_ids"], "positions": positions, "spans": spans, **shown}
 
     def score(self, rows: Sequence[Row]) -> list[PieceScore]:
         import torch
@@ -87,7 +88,7 @@ class LettuceDetect(RowWriter):
 def _score(row: Row, doubts: Sequence[float]) -> PieceScore:
     """Return the score of a claim, given the probability of each of its word pieces that it is unsupported."""
     marked = [span for span, doubt in zip(row["spans"], doubts, strict=True) if doubt > UNSUPPORTED_FROM]
-    named = reason(row["claim"], whole_words(row["claim"], marked)) if marked else None
+    named = reason(row["claim"], whole_words(row["claim"], marked), row["evidence"]) if marked else None
     return PieceScore(1 - max(doubts, default=1.0), reason=named)
 
 

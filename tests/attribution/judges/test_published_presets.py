@@ -93,9 +93,9 @@ def test_the_favoured_label_decides(name: PublishedName, tmp_path: Path) -> None
     ("claim", "reason"),
     [
         ("The gates are steel.", ""),
-        ("It opened in Vienna in spring.", "the source does not say “Vienna”"),
-        ("Vienna paid 9 euros.", "the source does not say “9”"),
-        ("It opened in Vienna for 99 Viennese.", "the source does not say “Vienna” or “99 Viennese”"),
+        ("It opened in Vaduz in spring.", "the source does not say “Vaduz”"),
+        ("Vienna paid 9 euros.", "the source says “9”, but not of this"),
+        ("It has 9 gates for 99 Viennese.", "the source does not say “99 Viennese”; it says “9”, but not of this"),
         ("The gates are steel;", ""),
     ],
 )

@@ -289,8 +289,17 @@ def test_wrong_words_are_whole_apart_and_in_order(text: str, starts: list[tuple[
 
 def test_a_reason_names_three_phrases_at_most() -> None:
     words = [Span(at, at + 1) for at in (0, 2, 4, 6)]
-    assert reason("a b c d", words) == "the source does not say “a” or “b” or “c”"
-    assert reason("a b c d", []) == ""
+    assert reason("a b c d", words, "") == "the source does not say “a” or “b” or “c”"
+    assert reason("a b c d", [], "") == ""
+
+
+def test_words_that_the_source_says_of_something_else_are_not_called_missing() -> None:
+    words = [Span(4, 6), Span(11, 15)]
+    assert reason("In **18 or 1990", words, "It says 180 and 19900.").startswith("the source does not say")
+    claim = "The south sold 18 in May."
+    assert reason(claim, [Span(15, 17)], "The north sold 18.") == "the source says “18”, but not of this"
+    both = reason(claim, [Span(15, 17), Span(21, 24)], "The north sold 18.")
+    assert both == "the source does not say “May”; it says “18”, but not of this"
 
 
 def test_pictures_around_a_claim_change_nothing(judge: ReaderJudge) -> None:
