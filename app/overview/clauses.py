@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 
-from propcite.app.overview.subjects import Spelling, as_inside, is_person, stands_alone
+from propcite.app.overview.subjects import Spelling, agrees, as_inside, is_person, is_plural, stands_alone
 from propcite.attribution.english import (
     DAY_NAMES,
     MONTHS,
@@ -97,16 +97,26 @@ class Clause:
         if lead is None or not given or not stands_alone(tagged, framed.subject, subject, spelling):
             return None
         turned = _turned(given, is_copula=framed.is_copula)
-        if turned is None:
+        if turned is None or not agrees(subject, turned[0]):
             return None
         own = as_inside(subject, tagged, framed.subject, spelling)
         while own.rpartition(" ")[2] in _ASIDE:
             own = own.rpartition(" ")[0]
-        behind = _written(text, tagged, tuple(piece for piece in _after(framed.verbs[-1], fact)))
+        behind = _written(text, tagged, tuple(_after(framed.verbs[-1], fact)))
         listed = any(u.tail or u.instead_of is not None or u.of_list is not None for u in framed.units)
-        person = is_person(tagged, framed.subject)
-        parts = framed.units, framed.is_copula, person, listed
-        return cls(text, tagged, own, tuple(given), *turned, behind, lead, *parts)
+        return cls(
+            text,
+            tagged,
+            own,
+            tuple(given),
+            *turned,
+            behind,
+            lead,
+            units=framed.units,
+            is_copula=framed.is_copula,
+            names_person=is_person(tagged, framed.subject),
+            is_listed=listed,
+        )
 
     def forms(self) -> Iterator[Form]:
         """Yield the questions that ask for one phrase."""
@@ -145,7 +155,7 @@ class Clause:
         tokens = [at for piece in unit.pieces for at in range(piece.start, piece.end)]
         while tokens and self.tagged.lows[tokens[0]] in _ABOUT:
             tokens = tokens[1:]
-        if len(tokens) < 2 or self.tagged.tags[tokens[0]] != "U" or self.is_copula:
+        if len(tokens) < 2 or self.tagged.tags[tokens[0]] != "U" or self.is_copula or self.rest == "see":
             return ""
         lows = [self.tagged.lows[at] for at in tokens]
         if _MONEY & set(lows):
@@ -154,7 +164,7 @@ class Clause:
         if rest is None or self.tagged.tags[tokens[rest]] not in "NJX" or lows[rest] in lexicon.MONTHS or "%" in lows:
             return ""
         head = next((k for k, at in enumerate(tokens) if k > rest and self.tagged.tags[at] in "OP"), len(tokens)) - 1
-        if lows[0] in ("one", "1", "half") or not _is_plural(lows[head]):
+        if lows[0] in ("one", "1", "half") or not is_plural(lows[head]):
             return ""
         place = self.tagged.places
         return f"How many {self.text[place[tokens[rest]][0] : place[tokens[-1]][1]]}"
@@ -262,10 +272,6 @@ def _joined(pieces: Fact) -> Fact:
         else:
             out.append(piece)
     return tuple(out)
-
-
-def _is_plural(low: str) -> bool:
-    return low.endswith("s") or low in ("people", "men", "women", "children")
 
 
 def _turned(given: list[str], *, is_copula: bool) -> tuple[str, str] | None:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from propcite.app.answering.naming import without_number
 from propcite.app.overview.clauses import BE, REFERS, Clause, Form, asked
 from propcite.app.overview.subjects import ROLES, UNKNOWN, Spelling
 from propcite.attribution.english import Tagged, content_words, facts, lexicon, tag, verbs
@@ -24,6 +23,7 @@ ORDER = (
     *("detail", "way", "where", "while"),
 )
 
+_NUMBER = re.compile(r"^(?:\d+(?:\.\d+)*[.)]|\d+(?:\.\d+)+)\s+")  # of the section
 _DENIES = lexicon.words("not never no none nobody nothing only hardly neither nor without except n't cannot")
 _BE = r"(?P<be>is|are|was|were)"
 _ADVERB = r"(?:\s(?:\w+ly|also|often|best|always|then))?"
@@ -33,7 +33,7 @@ _TELLING = (
     "act as|affect|allow|apply to|assume|belong to|cause|check|comprise|consist of|contain|control|cover|default to|"
     "define|depend on|describe|determine|enable|ensure|expect|govern|grant|guarantee|handle|include|indicate|involve|"
     "limit|list|manage|measure|need|offer|permit|prevent|produce|prohibit|promise|protect|provide|record|refer to|"
-    "rely on|stand for|remove|replace|represent|require|return|serve as|show|specify|store|support|use|verify"
+    "rely on|stand for|represent|require|return|serve as|specify|store|support|verify"
 ).split("|")
 _STATED = (
     "based on|caused by|composed of|made of|made up of|divided into|split into|known as|called|derived from|limited to|"
@@ -53,7 +53,7 @@ FORMS: tuple[tuple[re.Pattern[str], str, str], ...] = tuple(
     (re.compile(predicate), question, asks)
     for predicate, question, asks in (
         (
-            rf"{_BE}\s(?:an?|the name|any|one of|one)\s(?!(?:lot|few|bit|little|must|matter|good|bad|problem)\b)",
+            rf"{_BE}\s(?:an?|the name|any|one)\s(?!(?:lot|few|bit|little|must|matter|good|bad|problem)\b)",
             "What {be} {S}",
             "what",
         ),
@@ -80,12 +80,12 @@ FORMS: tuple[tuple[re.Pattern[str], str, str], ...] = tuple(
             "where",
         ),
         (
-            rf"(?P<modal>can|could|must|should){_ADVERB}\sbe{_ADVERB}\s{_DONE}\s(?:\w+\s){{0,6}}(?:by|with|using|via|through)\s",
+            rf"(?P<modal>can|could|must|should){_ADVERB}\sbe{_ADVERB}\s{_DONE}\s(?:(?!to\b|in\b)\w+\s){{0,6}}(?:by|with|using|via|through)\s",
             "How {modal} {S} be {done}",
             "way",
         ),
         (
-            rf"{_BE}{_ADVERB}\s{_DONE}\s(?:\w+\s){{0,4}}(?:by\s\w+ing|using|via|through|with)\s",
+            rf"{_BE}{_ADVERB}\s{_DONE}\s(?:(?!to\b|in\b)\w+\s){{0,4}}(?:by\s\w+ing|using|via|through|with)\s",
             "How {be} {S} {done}",
             "way",
         ),
@@ -102,14 +102,14 @@ FORMS: tuple[tuple[re.Pattern[str], str, str], ...] = tuple(
 def forms_of(statement: str, spelling: Spelling = UNKNOWN) -> list[Form]:
     """Return the questions that a statement answers; empty where its grammar is not plain enough to turn.
 
-    >>> [form.question for form in forms_of("The barrier was finished in October 2024.")]
-    ['When was the barrier finished?']
-    >>> [form.question for form in forms_of("The ferry carries 90 people across the bay.")]
-    ['How many people does the ferry carry across the bay?']
+    >>> [form.question for form in forms_of("The tide barrier was finished in October 2024.")]
+    ['When was the tide barrier finished?']
+    >>> [form.question for form in forms_of("The car ferry carries 90 people across the bay.")]
+    ['How many people does the car ferry carry across the bay?']
     >>> forms_of("It was finished in 2024.")
     []
     """
-    text = without_number(" ".join(statement.split()))
+    text = _NUMBER.sub("", " ".join(statement.split()))
     if len(text.split()) > MAX_WORDS or not text.endswith("."):
         return []
     tagged = tag(text, text)
@@ -125,6 +125,8 @@ def _is_plain(form: Form) -> bool:
 
 
 def _of_clauses(text: str, tagged: Tagged, spelling: Spelling) -> Iterator[Form]:
+    if tagged.tags.startswith("S"):
+        return  # "While it rains, ..."
     clauses = [clause for fact in facts(tagged) if (clause := Clause.of(text, tagged, fact, spelling))]
     denies = any(low in _DENIES or low.endswith(("n't", "n’t")) for low in tagged.lows)
     several = set(tagged.tags) & set(":;")
@@ -172,7 +174,10 @@ def _objects(clause: Clause) -> Iterator[Form]:
         yield Form(asked("What does", clause.subject, "do", clause.lead), "effect")
 
 
-_WHILE = re.compile(r"(?P<middle>[^,;:]*?)\s?(?<!\bas )\b(?:if|when|unless|as soon as|(?:for )?as long as)\s\w+\s")
+_WHILE = re.compile(
+    r"(?P<middle>[^,;:]*?)\s?(?<!\bas )(?<!\beven )(?<!\bonly )"
+    r"\b(?:if|when|unless|as soon as|(?:for )?as long as)\s(?!it\b|they\b|this\b)\w+\s"
+)
 
 
 def _whiles(clause: Clause) -> Iterator[Form]:
@@ -199,29 +204,32 @@ def _conditions(text: str) -> Iterator[Form]:
             yield Form(asked(_what_then(that, then, word), word, that), "condition")
     elif match := _AIM.match(text):
         first, then = match["do"].split()[0].lower(), match["then"].split()[0]
-        if first in verbs.BASE_VERBS and _stands_alone(match["do"]) and (then == "you" or then in _ORDERS):
+        if first in verbs.BASE_VERBS and _stands_alone(match["do"]) and (then == "you" or then in _COMMANDS):
             yield Form(asked("How do you", match["do"]), "aim")
 
 
 def _what_then(that: str, then: str, word: str) -> str:
     if advice := _ADVICE.match(then):
         modal = advice["modal"]
-        return f"What {'should' if ' ' in modal else modal} you do"
-    if then.split()[0].lower() in _ORDERS:
+        return f"What {'should' if ' ' in modal else modal.replace('may', 'can')} you do"
+    if then.split()[0].lower() in _COMMANDS:
         return "What should you do"
     tagged = tag(that, that)
     finite = [low for low, tag_ in zip(tagged.lows, tagged.tags, strict=True) if tag_ in "BHMVY"]
+    if word == "if":
+        return "What would happen" if finite[:1] == ["were"] else "What happens"
     past = bool(finite) and (finite[0] in ("was", "were", "had", "did") or finite[0] in verbs.PAST_ONLY)
-    return ("What happened" if word == "when" else "What would happen") if past else "What happens"
+    return "What happened" if past else "What happens"
 
 
-_ORDERS = verbs.BASE_VERBS - {"it", "can", "test", "access"}
+_COMMANDS = verbs.BASE_VERBS - {"it", "can", "test", "access"}
 _REPLY = re.compile(r"(?:see|this is|it is|that is|please)\b", re.IGNORECASE)
 
 
 def _stands_alone(words: str) -> bool:
     """Return whether a clause or an aim names what it is about."""
-    return len(words.split()) <= MAX_CONDITION and not _PRONOUN.search(words) and len(content_words(words)) > 1
+    telling = [word for word in content_words(words) if (word.isalpha() and len(word) > 1) or "_" in word]
+    return len(words.split()) <= MAX_CONDITION and not _PRONOUN.search(words) and len(telling) > 1
 
 
 _PRONOUN = re.compile(
@@ -241,5 +249,5 @@ def _is_clause(words: str) -> bool:
 
 def _is_of_person(clause: Clause) -> bool:
     """Return whether the subject is a person, by itself or by what it is said to be."""
-    first = re.split(r"\b(?:of|who|that|which|in|for|with|and)\b|,", clause.behind)[0].split()
+    first = re.split(r"\b(?:of|who|that|which|in|for|from|with|and|to|at)\b|,", clause.behind)[0].split()
     return clause.names_person or (bool(first) and first[-1].lower() in ROLES)

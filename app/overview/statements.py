@@ -27,6 +27,7 @@ _REFERS_BACK = re.compile(
 _FINITE = frozenset("BHMVYE")  # tags of verbs
 _ITEM = re.compile(r"\s*(?:[-*+•‣▪◦●○■□–—·►✓✔]|\(?\d{1,3}[.)]|\(?[a-z][.)])\s", re.IGNORECASE)
 _SENTENCE = re.compile(r"[\"“‘(]?[A-Z0-9ÄÖÜÉÈÀ€$£].*\w[\w%)”’\"]*[.!]", re.DOTALL)
+_CODE = re.compile(r"[{}]|\(\)|<-|//\s|;$|^[>+|]\s|^\[\d")
 _TABLE = re.compile(r" \| |\t|(?:; |^)[^=;]{1,40} = ")
 
 
@@ -92,13 +93,31 @@ def has_verb(text: str) -> bool:
     return bool(set(tag(text, text).tags) & _FINITE)
 
 
+def headings_of(passages: Iterable[Passage]) -> Iterator[tuple[str, Passage, str]]:
+    """Yield each heading once, with its first passage and its section.
+
+    The section is a title of passages; empty for a heading within a passage, which has only what follows it there.
+    """
+    passages = list(passages)
+    sections = {passage.title: passage for passage in reversed(passages)}
+    for title, passage in sections.items():
+        yield title.split(" › ")[-1], passage, title
+    known = {" ".join(part.split()) for title in sections for part in title.split(" › ")}
+    for passage in passages:
+        for sentence in passage.sentences:
+            heading = " ".join(sentence.span.of(passage.text).split())
+            if sentence.is_heading and heading not in known:
+                known.add(heading)
+                yield heading, passage, ""
+
+
 def tells(text: str) -> bool:
     """Return whether a sentence says something by itself, whatever it refers to: it has a verb, and is no code or row.
 
     >>> tells("They are the names of gates."), tells("7. Names of gates."), tells("x <- gate(1, 2) # is it open")
     (True, False, False)
     """
-    is_row = text.endswith(":") or _TABLE.search(text) is not None or not _is_prose(text)
+    is_row = text.endswith(":") or (_TABLE.search(text) or _CODE.search(text)) is not None or not _is_prose(text)
     return len(text.split()) >= MIN_TELLING and not is_row and has_verb(text)
 
 

@@ -19,10 +19,12 @@ _VAGUE = lexicon.words("""
 """)
 _WEAK = lexicon.words("""
     new newer old older relevant similar corresponding previous current additional further special particular
-    individual certain respective appropriate actual general specific main important present separate own various
+    individual certain default respective appropriate resulting actual general specific main important present separate
+    own various
 """)  # adjectives that name nothing
 _ANYWHERE = lexicon.words("""
     this these those its their his her our my your same such other others above below following previous latter said
+    majority
 """)
 ROLES = lexicon.PERSONS | lexicon.words("""
     mr ms mrs dr prof king queen prince princess duke pope emperor saint captain general colonel mayor minister
@@ -32,8 +34,8 @@ ROLES = lexicon.PERSONS | lexicon.words("""
     chairwoman contractor operator owner tenant committee council board court parliament contributor maintainer
     volunteer programmer creator inventor activist revolutionary
 """)
-_ORDERS = verbs.BASE_VERBS - verbs.NOUN_VERBS  # a sentence that begins with one tells what to do
-_THIRD = frozenset(third for third, base in verbs.THIRD_PERSON.items() if base in _ORDERS)
+ORDERS = verbs.BASE_VERBS - verbs.NOUN_VERBS  # a sentence that begins with one tells what to do
+_THIRD = frozenset(third for third, base in verbs.THIRD_PERSON.items() if base in ORDERS)
 _SMALL = re.compile(r"(?<![\w'’/.~-])[a-z][\w-]+(?![\w/]|\.\w)")
 _NAMED = re.compile(r"(?<=[a-z,;] )[A-Z][\w-]+")
 
@@ -61,7 +63,7 @@ class Spelling:
         return cls(
             frozenset(word for word, count in small.items() if count >= names[word.capitalize()]),
             frozenset(word for word, count in names.items() if count > small[word.lower()]),
-            frozenset(re.findall(r"\w{3,}", title.lower())) - lexicon.FUNCTION_WORDS,
+            frozenset(re.findall(r"\w{3,}", title.lower())) - lexicon.FUNCTION_WORDS - _WEAK,
         )
 
 
@@ -82,17 +84,17 @@ def stands_alone(tagged: Tagged, subject: Fact, words: str, spelling: Spelling) 
         return False  # what seems a noun is the verb
     if lows[0] in ("a", "an") and "P" in tags:
         return False  # of one among many
-    content = [
-        low for low, tag_ in zip(lows, tags, strict=True) if tag_ in "NXJQ" and low.isalnum() and low not in _WEAK
-    ]
+    telling = (low for low, tag_ in zip(lows, tags, strict=True) if tag_ in "NXJQ" and low.isalnum() and len(low) > 1)
+    content = [low for low in telling if low not in _WEAK]
     first, *others = words.split()
     if tags[0] not in "DJ" and first.lower() not in spelling.small and not _is_name(first, others, spelling):
         return False
     named = "Q" in tags or any(
         word.lower() in spelling.title or (word[:1].isupper() and word.lower() not in spelling.small)
         for word in words.split()
+        if word.lower() not in lexicon.FUNCTION_WORDS
     )
-    if lows[0] in _ORDERS and tags[0] not in "DJ":
+    if lows[0] in ORDERS and tags[0] not in "DJ":
         return False
     return bool(content) and content[-1] not in _VAGUE and (named or len(content) > 1)
 
@@ -105,7 +107,8 @@ def _is_name(first: str, others: Sequence[str], spelling: Spelling) -> bool:
 def as_inside(subject: str, tagged: Tagged, pieces: Fact, spelling: Spelling) -> str:
     """Return a subject as it is written inside a sentence."""
     first, space, rest = subject.partition(" ")
-    is_closed = first.lower() in lexicon.FUNCTION_WORDS or tagged.tags[pieces[0].start] in "DJ"
+    is_adjective = tagged.tags[pieces[0].start] in "DJ" and (not rest[:1].isupper() or first.lower() in _WEAK)
+    is_closed = first.lower() in lexicon.FUNCTION_WORDS or is_adjective
     named = rest[:1].isupper() or first[1:] != first[1:].lower() or (not rest and first in spelling.names)
     if is_closed or (first.lower() in spelling.small and not named):
         first = first.lower()
@@ -116,3 +119,18 @@ def is_person(tagged: Tagged, subject: Fact) -> bool:
     lows = [tagged.lows[at].rstrip(".") for piece in subject for at in range(piece.start, piece.end)]
     is_titled = lows[0] in ROLES and tagged.tags[subject[0].start] == "X"
     return (lows[-1] in ROLES or is_titled) and all(low.replace("-", "").isalpha() for low in lows)
+
+
+_EITHER = re.compile(r"(?:ss|us|is|ics|data|series|means|news|species|police|staff|crew|team|committee)$")
+
+
+def agrees(subject: str, verb: str) -> bool:
+    """Return whether the verb fits the number of a plain subject: else the sentence was parted wrongly."""
+    head = re.split(r" (?:of|in|for|to|on|with|from|at|by|about)\b", subject)[0].split()[-1]
+    if not head.islower() or not head.isalpha() or " and " in subject or _EITHER.search(head):
+        return True
+    return verb not in (("is", "was", "has", "does") if is_plural(head) else ("are", "were", "have", "do"))
+
+
+def is_plural(low: str) -> bool:
+    return low.endswith("s") or low in ("people", "men", "women", "children")

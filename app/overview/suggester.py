@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from propcite.app.overview.suggesting import Answering, Suggestion
     from propcite.app.parts import Parts
 
-VERSION = "1"  # of the way in which overviews are made
+VERSION = "2"  # of the way in which overviews are made
 MAX_DOCUMENTS, MAX_PASSAGES = 24, 720  # looked at for questions to begin with; the passages of them all
 MAX_OF_ONE = 120  # passages of one document, spread over it
 MAX_CITED, NUM_AROUND = 4, 8  # documents of an answer, and passages around each cited one
@@ -141,7 +141,7 @@ def passages_of(
     """Return the passages of a document in order, or this many of them, spread over it."""
     ids = library.passage_ids(collection, document_id)
     if number is not None and len(ids) > number:
-        ids = [ids[place * len(ids) // number] for place in range(number)]
+        ids = [ids[place * (len(ids) - 1) // max(1, number - 1)] for place in range(number)]
     found = library.passages(ids)
     return [found[id_] for id_ in ids if id_ in found]
 

@@ -11,13 +11,15 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from propcite.app.answering.extracting.candidates import Candidate as Answer
 from propcite.app.answering.extracting.candidates import find
 from propcite.app.answering.extracting.choosing import choose
 from propcite.app.answering.finding import found_passages
 from propcite.app.overview.clauses import Form
-from propcite.app.overview.heading_forms import heading_form
+from propcite.app.overview.heading_forms import heading_forms
 from propcite.app.overview.question_forms import forms_of
-from propcite.app.overview.statements import Salience, Statement, statements_of, tells
+from propcite.app.overview.row_forms import row_form
+from propcite.app.overview.statements import Salience, Statement, headings_of, is_statement, statements_of, tells
 from propcite.app.overview.subjects import Spelling
 from propcite.attribution.citations import CitedAnswer
 from propcite.attribution.english import content_words, question_parts, share_found
@@ -39,9 +41,11 @@ WORTH = {
     **dict.fromkeys(("when", "many", "much", "measure", "who", "condition", "effect"), 0.3),
     "way": 0.2,
     "setting": -0.5,
-    "section": -1.0,
+    "row": -0.5,
+    "section": -2.5,
 }
-NAMED_SHARE = 0.6  # of a question with a name or a word of its document's title: it is understood in any collection
+NAMED_SHARE = 0.4  # of a question with a name or a word of its document's title: it is understood in any collection
+UNNAMED = 0.8  # what another one costs, where there are several documents
 SHORT, LENGTH_COST = 10, 0.05  # words of a question, and what each further one costs
 
 _NAME = re.compile(r"(?<=\s)[A-Z][\w-]*|\w[_.]\w|--\w|\d")
@@ -67,7 +71,8 @@ class Candidate:
     question: str
     asks: str
     source: Passage | None = None
-    sentence: str = ""  # which must answer; empty where any of the passage may
+    sentence: str = ""  # which must answer; empty where any of the section, or of the passage, may
+    section: str = ""
     score: float = 0.0
 
 
@@ -89,12 +94,20 @@ class Answering:
         hits = found_passages(self.retriever, question, self.num_passages, self.before)
         everywhere = self.retriever.only(place.passage.id for hit in hits for place in hit.everywhere)
         (found,) = find(self.reader, everywhere, [hit.passage for hit in hits], [question])
-        for chosen in choose(found.candidates):
-            in_section = candidate.source is None or _is_below(chosen.passage, candidate.source)
-            if chosen.text == candidate.sentence or (not candidate.sentence and in_section and tells(chosen.text)):
-                span = chosen.passage.sentences[chosen.number].span.trimmed(chosen.passage.text)
-                return Suggestion(question, chosen.passage, span)
+        answers = [chosen for chosen in choose(found.candidates) if _shows(candidate, chosen)]
+        for best in sorted(answers, key=lambda chosen: not is_statement(chosen.text))[:1]:
+            span = best.passage.sentences[best.number].span.trimmed(best.passage.text)
+            return Suggestion(question, best.passage, span)
         return None
+
+
+def _shows(candidate: Candidate, chosen: Answer) -> bool:
+    """Return whether what answers is the sentence that a question was made of, or stands under its heading."""
+    if candidate.sentence:
+        return chosen.text == candidate.sentence
+    if candidate.source is not None and not _is_below(chosen.passage, candidate.source, candidate.section):
+        return False
+    return is_statement(chosen.text) if candidate.asks == "section" else tells(chosen.text)
 
 
 def first_questions(passages: Sequence[Passage], answering: Answering, more: Sequence[str] = ()) -> list[Suggestion]:
@@ -135,19 +148,29 @@ def formed(passages: Sequence[Passage]) -> Iterator[Candidate]:
         title = own[0].title.split(" › ")[0]
         spelling, named = Spelling.of(" ".join(p.text for p in own), title), set(content_words(title))
 
-        def scored(form: Form, source: Statement, named: set[str] = named) -> float:
+        penalty = 0.0 if len(by_document) == 1 else UNNAMED
+
+        def scored(form: Form, source: Statement, named: set[str] = named, penalty: float = penalty) -> float:
             cost = LENGTH_COST * max(0, len(form.question.split()) - SHORT)
-            names = bool(named & set(content_words(form.question))) or _NAME.search(form.question) is not None
-            return salience.of(source) + WORTH.get(form.asks, 0.0) + NAMED_SHARE * names - cost
+            of_title = bool(named & set(content_words(form.question)))
+            names = of_title + (_NAME.search(form.question) is not None)
+            named_share = NAMED_SHARE * names if names else -penalty
+            return salience.of(source) + WORTH.get(form.asks, 0.0) + named_share - cost
 
         telling = sorted(statements_of(own), key=lambda s: (-salience.of(s), s.passage.start, s.number))
         for statement in telling[:MAX_FORMED]:
             for form in forms_of(statement.text, spelling)[:MAX_FORMS]:
                 yield Candidate(form.question, form.asks, statement.passage, statement.text, scored(form, statement))
-        for passage in {passage.title: passage for passage in reversed(own)}.values():
-            heading = passage.title.split(" › ")[-1]
-            if form := heading_form(heading, title, spelling):
-                yield Candidate(form.question, form.asks, passage, score=scored(form, Statement(passage, 0, heading)))
+        for passage in own:
+            for sentence in passage.sentences:
+                row = " ".join(sentence.span.of(passage.text).split())
+                if asked := row_form(row, spelling):
+                    score = scored(asked, Statement(passage, 0, row))
+                    yield Candidate(asked.question, asked.asks, passage, row, score)
+        for heading, passage, section in headings_of(own):
+            for form in heading_forms(heading, title, spelling):
+                score = scored(form, Statement(passage, 0, heading))
+                yield Candidate(form.question, form.asks, passage, section=section, score=score)
 
 
 def most_telling(passages: Sequence[Passage]) -> list[Passage]:
@@ -211,10 +234,10 @@ def _is_said(sentence: str, stated: Iterable[str]) -> bool:
     return bool(sentence) and any(sentence in one or _same(sentence, one) for one in stated)
 
 
-def _is_below(passage: Passage, source: Passage) -> bool:
-    """Return whether a passage stands under the same heading as another, or under one below it."""
-    is_own = passage.document_id == source.document_id
-    return is_own and (passage.title == source.title or passage.title.startswith(f"{source.title} › "))
+def _is_below(passage: Passage, source: Passage, section: str) -> bool:
+    """Return whether a passage is the source, or stands in this section of its document."""
+    is_own = bool(section) and passage.document_id == source.document_id
+    return passage.id == source.id or (is_own and f"{passage.title} › ".startswith(f"{section} › "))
 
 
 def _same(one: str, other: str) -> bool:
