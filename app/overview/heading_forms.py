@@ -21,7 +21,7 @@ OPENS = frozenset("who whose what which when where why how".split())  # of headi
 
 _TO = re.compile(r"how to (?=\w)", re.IGNORECASE)
 _SETTING = re.compile(
-    r"(?P<name>--[a-z][\w-]+|[a-z]\w*(?:_\w+)+|[A-Z][a-z0-9]+(?:[A-Z][a-z0-9]+)+)(?: (?:\(\w+\)|[A-Z0-9|]+))?"
+    r"(?P<name>--[a-z][\w-]+|[a-z]\w*(?:_\w+)+|[A-Z][a-z0-9]+(?:[A-Z][a-z0-9]+)+(?<!s))(?: (?:\(\w+\)|[A-Z0-9|]+))?"
 )
 _NO_OBJECT = lexicon.PREPOSITIONS | {"of", "to", "and", "or"}
 _SENTENCES = re.compile(r"[.!?] +[A-Z]")

@@ -16,6 +16,7 @@ from propcite.attribution.english import Tagged, content_words, facts, lexicon, 
 MAX_WORDS = 36  # of a statement; a longer one is rarely about one thing
 MIN_QUESTION_WORDS, MAX_QUESTION_WORDS = 3, 18
 MAX_CONDITION = 13  # words
+MAX_BETWEEN = 7  # words between the verb and its condition
 
 # What questions ask for, the most telling first.
 ORDER = (
@@ -58,7 +59,7 @@ FORMS: tuple[tuple[re.Pattern[str], str, str], ...] = tuple(
             "what",
         ),
         (rf"{_BE}{_ADVERB}\s(?P<done>called|known as)\s", "What {be} {S} {done}", "detail"),
-        (r"(?:means?|denotes?)\s(?!that\b)", "What {help} {S} {rest}", "what"),
+        (r"(?:shall )?means?\s(?!that\b)", "What {mean} {S} mean", "what"),
         (
             rf"{_BE}{_ADVERB}\s(?P<done>designed|intended|meant|supposed|required|allowed|expected|permitted|able)"
             rf"{_ADVERB}\sto\s",
@@ -85,7 +86,7 @@ FORMS: tuple[tuple[re.Pattern[str], str, str], ...] = tuple(
             "way",
         ),
         (
-            rf"{_BE}{_ADVERB}\s{_DONE}\s(?:(?!to\b|in\b)\w+\s){{0,4}}(?:by\s\w+ing|using|via|through|with)\s",
+            rf"{_BE}{_ADVERB}\s(?!associated|concerned|satisfied|involved|faced){_DONE}\s(?:(?!to\b|in\b)\w+\s){{0,4}}(?:by\s\w+ing|using|via|through|with)\s",
             "How {be} {S} {done}",
             "way",
         ),
@@ -96,6 +97,24 @@ FORMS: tuple[tuple[re.Pattern[str], str, str], ...] = tuple(
             "use",
         ),
     )
+)
+
+
+_WHILE = re.compile(
+    r"(?P<middle>[^,;:]*?)\s?(?<!\bas )(?<!\beven )(?<!\bonly )"
+    r"\b(?:if|when|unless|as soon as|(?:for )?as long as)\s(?!it\b|they\b|this\b)\w+\s"
+)
+_CONDITION = re.compile(
+    r"(?P<word>If|When|Whenever|Once)\s(?P<that>[^,;:]+(?:,[^;:]+(?=, then\s))?),\s(?:then\s)?(?P<then>[^,]+.*)"
+)
+_AIM = re.compile(r"(?:In order )?[Tt]o\s(?P<do>[^,;:]+),\s(?P<then>.+)")
+_ADVICE = re.compile(r"(?:you|one)\s(?P<modal>should|must|need to|have to|can|may|could)\s")
+_COMMANDS = verbs.BASE_VERBS - {"it", "can", "test", "access"}
+_REPLY = re.compile(r"(?:see|this is|it is|that is|please)\b", re.IGNORECASE)
+_PRONOUN = re.compile(
+    r"\b(?:it|its|this|that|these|those|they|them|their|he|she|his|her|we|our|us|so|such|one|following|above|below|both"
+    r"|either|neither|else|not sure|unsure)\b",
+    re.IGNORECASE,
 )
 
 
@@ -121,7 +140,8 @@ def forms_of(statement: str, spelling: Spelling = UNKNOWN) -> list[Form]:
 
 def _is_plain(form: Form) -> bool:
     short = MIN_QUESTION_WORDS <= len(form.question.split()) <= MAX_QUESTION_WORDS
-    return short and not _PRONOUN.search(form.question)
+    whole = form.question.count("(") == form.question.count(")") and form.question.count('"') % 2 == 0
+    return short and whole and not _PRONOUN.search(form.question)
 
 
 def _of_clauses(text: str, tagged: Tagged, spelling: Spelling) -> Iterator[Form]:
@@ -142,7 +162,12 @@ def _predicates(clause: Clause) -> Iterator[Form]:
     predicate = f"{' '.join(clause.given)} {clause.behind}"
     if any(low in _DENIES for low in predicate.lower().split()[:4]):
         return
-    words = {"S": clause.subject, "help": clause.help, "rest": clause.rest}
+    words = {
+        "mean": "do" if clause.help == "do" else "does",
+        "S": clause.subject,
+        "help": clause.help,
+        "rest": clause.rest,
+    }
     for pattern, question, asks in FORMS:
         if match := pattern.match(predicate):
             named = {key: (value or "").strip() for key, value in match.groupdict().items()}
@@ -174,24 +199,11 @@ def _objects(clause: Clause) -> Iterator[Form]:
         yield Form(asked("What does", clause.subject, "do", clause.lead), "effect")
 
 
-_WHILE = re.compile(
-    r"(?P<middle>[^,;:]*?)\s?(?<!\bas )(?<!\beven )(?<!\bonly )"
-    r"\b(?:if|when|unless|as soon as|(?:for )?as long as)\s(?!it\b|they\b|this\b)\w+\s"
-)
-
-
 def _whiles(clause: Clause) -> Iterator[Form]:
     """Yield what asks for the condition at the end: "is deleted when the last connection closes"."""
     match = _WHILE.match(clause.behind)
-    if match and len(match["middle"].split()) <= 7 and not REFERS.search(match["middle"]) and not clause.lead:
+    if match and len(match["middle"].split()) <= MAX_BETWEEN and not REFERS.search(match["middle"]) and not clause.lead:
         yield Form(asked("When", clause.help, clause.subject, clause.rest, match["middle"]), "while")
-
-
-_CONDITION = re.compile(
-    r"(?P<word>If|When|Whenever|Once)\s(?P<that>[^,;:]+(?:,[^;:]+(?=, then\s))?),\s(?:then\s)?(?P<then>[^,]+.*)"
-)
-_AIM = re.compile(r"(?:In order )?[Tt]o\s(?P<do>[^,;:]+),\s(?P<then>.+)")
-_ADVICE = re.compile(r"(?:you|one)\s(?P<modal>should|must|need to|have to|can|may|could)\s")
 
 
 def _conditions(text: str) -> Iterator[Form]:
@@ -222,21 +234,10 @@ def _what_then(that: str, then: str, word: str) -> str:
     return "What happened" if past else "What happens"
 
 
-_COMMANDS = verbs.BASE_VERBS - {"it", "can", "test", "access"}
-_REPLY = re.compile(r"(?:see|this is|it is|that is|please)\b", re.IGNORECASE)
-
-
 def _stands_alone(words: str) -> bool:
     """Return whether a clause or an aim names what it is about."""
     telling = [word for word in content_words(words) if (word.isalpha() and len(word) > 1) or "_" in word]
     return len(words.split()) <= MAX_CONDITION and not _PRONOUN.search(words) and len(telling) > 1
-
-
-_PRONOUN = re.compile(
-    r"\b(?:it|its|this|that|these|those|they|them|their|he|she|his|her|we|our|us|so|such|one|following|above|below|both"
-    r"|either|neither|else|not sure|unsure)\b",
-    re.IGNORECASE,
-)
 
 
 def _is_clause(words: str) -> bool:

@@ -105,7 +105,7 @@ def headings_of(passages: Iterable[Passage]) -> Iterator[tuple[str, Passage, str
     known = {" ".join(part.split()) for title in sections for part in title.split(" › ")}
     for passage in passages:
         for sentence in passage.sentences:
-            heading = " ".join(sentence.span.of(passage.text).split())
+            heading = " ".join(sentence.span.of(passage.text).split()).rstrip(" -=~_*#")
             if sentence.is_heading and heading not in known:
                 known.add(heading)
                 yield heading, passage, ""

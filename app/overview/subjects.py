@@ -37,7 +37,7 @@ ROLES = lexicon.PERSONS | lexicon.words("""
 ORDERS = verbs.BASE_VERBS - verbs.NOUN_VERBS  # a sentence that begins with one tells what to do
 _THIRD = frozenset(third for third, base in verbs.THIRD_PERSON.items() if base in ORDERS)
 _SMALL = re.compile(r"(?<![\w'’/.~-])[a-z][\w-]+(?![\w/]|\.\w)")
-_NAMED = re.compile(r"(?<=[a-z,;] )[A-Z][\w-]+")
+_NAMED = re.compile(r"(?<=[a-z,] )[A-Z][\w-]+")
 
 
 @dataclass(frozen=True, slots=True)

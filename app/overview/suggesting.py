@@ -160,13 +160,14 @@ def formed(passages: Sequence[Passage]) -> Iterator[Candidate]:
         telling = sorted(statements_of(own), key=lambda s: (-salience.of(s), s.passage.start, s.number))
         for statement in telling[:MAX_FORMED]:
             for form in forms_of(statement.text, spelling)[:MAX_FORMS]:
-                yield Candidate(form.question, form.asks, statement.passage, statement.text, scored(form, statement))
+                score = scored(form, statement)
+                yield Candidate(form.question, form.asks, statement.passage, statement.text, score=score)
         for passage in own:
             for sentence in passage.sentences:
                 row = " ".join(sentence.span.of(passage.text).split())
                 if asked := row_form(row, spelling):
                     score = scored(asked, Statement(passage, 0, row))
-                    yield Candidate(asked.question, asked.asks, passage, row, score)
+                    yield Candidate(asked.question, asked.asks, passage, row, score=score)
         for heading, passage, section in headings_of(own):
             for form in heading_forms(heading, title, spelling):
                 score = scored(form, Statement(passage, 0, heading))

@@ -123,6 +123,14 @@ def test_a_document_without_plain_sentences_is_asked_by_its_sections(parts: Part
     assert all(one.answer.text.endswith(".") for one in found)
 
 
+def test_what_a_document_tells_most_of_is_asked_first() -> None:
+    faq = Document(id="manual", text=MANUAL.replace("#", ""), title="Tide gate")
+    candidates = sorted(formed(PassageSplitter().split(faq)), key=lambda one: -one.score)
+    assert candidates[0].question == "What is the tide gate?"
+    assert all(one.score > 0 for one in candidates if one.sentence)
+    assert not any(one.section for one in candidates if one.sentence)
+
+
 def test_the_end_of_a_long_document_is_looked_at_too(parts: Parts) -> None:
     lines = "".join(
         f"Entry {n}: the log of day {n} was signed by the watch, and nothing else was seen.\n\n" for n in range(900)
