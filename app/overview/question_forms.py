@@ -250,5 +250,5 @@ def _is_clause(words: str) -> bool:
 
 def _is_of_person(clause: Clause) -> bool:
     """Return whether the subject is a person, by itself or by what it is said to be."""
-    first = re.split(r"\b(?:of|who|that|which|in|for|from|with|and|to|at)\b|,", clause.behind)[0].split()
+    first = re.split(r"\b(?:of|who|that|which|in|for|from|with|to|at)\b|,", clause.behind)[0].split()
     return clause.names_person or (bool(first) and first[-1].lower() in ROLES)

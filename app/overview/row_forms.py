@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from propcite.app.overview.clauses import Form
-from propcite.app.overview.subjects import UNKNOWN, Spelling, is_plural
+from propcite.app.overview.subjects import is_plural
 from propcite.attribution.english import content_words
 
 MAX_CELL_WORDS = 6
@@ -15,7 +15,7 @@ _PLAIN = re.compile(r"[A-Za-z][\w’' -]*[A-Za-z]")
 _YEAR = re.compile(r"(?:1[5-9]|20)\d\d")
 
 
-def row_form(row: str, spelling: Spelling = UNKNOWN) -> Form | None:
+def row_form(row: str) -> Form | None:
     """Return the question that the second cell of a row answers; None where its columns or its key are no plain words.
 
     >>> row_form("Item = columns per index; Upper Limit = 32; Comment = may be raised.").question
@@ -33,6 +33,6 @@ def row_form(row: str, spelling: Spelling = UNKNOWN) -> Form | None:
     plain = _PLAIN.fullmatch(column) and _PLAIN.fullmatch(asked) and (_PLAIN.fullmatch(key) or _YEAR.fullmatch(key))
     if not short or not plain or not content_words(asked):
         return None
-    low = " ".join(word if word.isupper() or word in spelling.names else word.lower() for word in asked.split())
+    low = " ".join(word if word[1:].upper() == word[1:] and len(word) > 1 else word.lower() for word in asked.split())
     head = re.split(r" (?:of|in|for|per|to|at|by|on)\b", low)[0]
     return Form(f"What {'are' if is_plural(head) and not head.endswith('ss') else 'is'} the {low} of {key}?", "row")

@@ -165,7 +165,7 @@ def formed(passages: Sequence[Passage]) -> Iterator[Candidate]:
         for passage in own:
             for sentence in passage.sentences:
                 row = " ".join(sentence.span.of(passage.text).split())
-                if asked := row_form(row, spelling):
+                if asked := row_form(row):
                     score = scored(asked, Statement(passage, 0, row))
                     yield Candidate(asked.question, asked.asks, passage, row, score=score)
         for heading, passage, section in headings_of(own):

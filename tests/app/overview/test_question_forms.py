@@ -24,7 +24,7 @@ from propcite.app.overview.subjects import Spelling
         ("The Halden footbridge was designed by Ada Ree.", "Who designed the Halden footbridge?"),
         ("The Halden footbridge was closed because its deck had rotted.", "Why was the Halden footbridge closed?"),
         ("A tide gate is a door that the flood shuts.", "What is a tide gate?"),
-        ("Ada Ree was a founder of the harbour society.", "Who was Ada Ree?"),
+        ("Ada Ree was a young and well known member of the crew.", "Who was Ada Ree?"),
         ("1.4. “Spring tide” means the tide after a full moon.", "What does “Spring tide” mean?"),
         ("The upper basin is used to store timber.", "What is the upper basin used for?"),
         ("The flood levy may be used for repairs of the dike.", "What may the flood levy be used for?"),
