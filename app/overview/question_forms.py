@@ -1,280 +1,254 @@
 """Turn a statement into questions that it answers, by rule: "The bridge was opened in 1990." → "When was …?".
 
-The grammar of `attribution.english` parts a clause into subject, verbs and phrases.  A question leaves one phrase out
-and puts the words that ask for it in front.
+`FORMS` is a table of predicates: what follows the subject, and the question that asks for it.  Sentences that begin
+with a condition or an aim have questions of their own; `clauses` asks for a number, a date, a reason, a place.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
-from itertools import pairwise
 
-from propcite.app.overview.subjects import UNKNOWN, Spelling, as_inside, is_person, stands_alone
-from propcite.attribution.english import (
-    DAY_NAMES,
-    MONTHS,
-    Fact,
-    Frame,
-    Piece,
-    Tagged,
-    Unit,
-    facts,
-    frame,
-    lexicon,
-    tag,
-    verbs,
-)
+from propcite.app.overview.clauses import BE, REFERS, Clause, Form, asked
+from propcite.app.overview.subjects import ROLES, UNKNOWN, Spelling
+from propcite.attribution.english import Tagged, content_words, facts, lexicon, tag, verbs
 
 MAX_WORDS = 36  # of a statement; a longer one is rarely about one thing
-MAX_QUESTION_WORDS = 18
+MIN_QUESTION_WORDS, MAX_QUESTION_WORDS = 3, 18
+MAX_CONDITION = 13  # words
+MAX_BETWEEN = 7  # words between the verb and its condition
 
-ORDER = ("what", "who", "much", "measure", "many", "why", "when", "often", "where")  # the most telling first
-
-_BE = frozenset("is are was were".split())
-_HAVE = {"has": "does", "have": "do", "had": "did"}
-_DENIES = lexicon.words("not never no none nobody nothing only hardly neither nor without except unless n't cannot")
-_CONTRASTS = ("against ", "compared ", "including ", "unlike ", "instead ", "rather ")
-_ABOUT = frozenset("about over some nearly around almost roughly up to at least most more less than".split())
-_MONEY = frozenset("€ $ £ euros euro dollars pounds".split())
-_MEASURES = {"long": "long", "high": "high", "tall": "tall", "wide": "wide", "deep": "deep", "old": "old"}
-_PLACED = frozenset("at in near".split())
-_LOCATED = frozenset("located situated housed kept held stored built displayed buried found born shown sold".split())
-_OFTEN = re.compile(r"(?:every|each|once|twice|(?:two|three|four|\d+) times)\b.*", re.IGNORECASE)
-_YEAR = re.compile(r"\b(?:1[0-9]|20)\d\d\b")
-_DATING = lexicon.words(
-    "in on at since until the early late mid spring summer autumn winter beginning end middle of year years and day"
+# What questions ask for, the most telling first.
+ORDER = (
+    *("what", "who", "much", "measure", "many", "why", "aim", "when", "often", "condition", "use", "effect", "duty"),
+    *("detail", "way", "where", "while"),
 )
-_AT_HOUR = re.compile(r"at \d{1,2}[:.]\d\d")
-_BECAUSE = re.compile(r"because\s+(?!of\b)\w+", re.IGNORECASE)
-_PASTS = {verbs.past_of(base): base for base in verbs.BASE_VERBS}
-_PARTICIPLES = {participle: base for base, _, participle in verbs.IRREGULAR if participle != "-"} | _PASTS
+
+_NUMBER = re.compile(r"^(?:\d+(?:\.\d+)*[.)]|\d+(?:\.\d+)+)\s+")  # of the section
+_DENIES = lexicon.words("not never no none nobody nothing only hardly neither nor without except n't cannot")
+_BE = r"(?P<be>is|are|was|were)"
+_ADVERB = r"(?:\s(?:\w+ly|also|often|best|always|then))?"
+_MODAL = r"(?P<modal>can|could|may|must|should|will|shall)"
+_DONE = r"(?P<done>\w+ed|built|kept|found|set|made|sent|given|done|written|read|run|held|shown|known|put|lost|chosen)"
+_TELLING = (
+    "act as|affect|allow|apply to|assume|belong to|cause|check|comprise|consist of|contain|control|cover|default to|"
+    "define|depend on|describe|determine|enable|ensure|expect|govern|grant|guarantee|handle|include|indicate|involve|"
+    "limit|list|manage|measure|need|offer|permit|prevent|produce|prohibit|promise|protect|provide|record|refer to|"
+    "rely on|stand for|represent|require|return|serve as|specify|store|support|verify"
+).split("|")
+_STATED = (
+    "based on|caused by|composed of|made of|made up of|divided into|split into|known as|called|derived from|limited to|"
+    "defined as|written in|licensed under|replaced by|followed by|named after|distributed under|responsible for|"
+    "compatible with|similar to|equivalent to|part of|subject to|controlled by|maintained by|managed by|protected by"
+)
+_FIGURES = lexicon.words(
+    "value limit number size length maximum minimum interval rate price cost ratio timeout threshold default port "
+    "version date period amount share level width depth height weight speed age sum total fee tax capacity population"
+)
+_TOOLS = lexicon.words("""
+    option options command function directive module method parameter variable setting program script tool daemon flag
+    keyword wrapper service plugin utility hook pragma macro class attribute field object server client driver
+""")
+# A predicate, the question that asks for what it says, and what that is.  {help} and {rest} are the clause's verbs.
+FORMS: tuple[tuple[re.Pattern[str], str, str], ...] = tuple(
+    (re.compile(predicate), question, asks)
+    for predicate, question, asks in (
+        (
+            rf"{_BE}\s(?:an?|the name|any|one)\s(?!(?:lot|few|bit|little|must|matter|good|bad|problem)\b)",
+            "What {be} {S}",
+            "what",
+        ),
+        (rf"{_BE}{_ADVERB}\s(?P<done>called|known as)\s", "What {be} {S} {done}", "detail"),
+        (r"(?:shall )?means?\s(?!that\b)", "What {mean} {S} mean", "what"),
+        (
+            rf"{_BE}{_ADVERB}\s(?P<done>designed|intended|meant|supposed|required|allowed|expected|permitted|able)"
+            rf"{_ADVERB}\sto\s",
+            "What {be} {S} {done} to do",
+            "use",
+        ),
+        (
+            rf"{_BE}{_ADVERB}\s(?P<done>used|needed|useful|suitable|reserved|intended|meant|designed|responsible|good)"
+            rf"{_ADVERB}\s(?:for|to)\s",
+            "What {be} {S} {done} for",
+            "use",
+        ),
+        (rf"{_MODAL}{_ADVERB}\sbe{_ADVERB}\sused{_ADVERB}\s(?:for|to)\s", "What {modal} {S} be used for", "use"),
+        (rf"{_BE}{_ADVERB}\s(?P<done>{_STATED})\s", "What {be} {S} {done}", "detail"),
+        (
+            rf"{_MODAL}{_ADVERB}\sbe{_ADVERB}\s(?P<done>found|obtained|downloaded|stored|placed|installed|located)\s"
+            r"(?:in|at|on|under|from|below)\s",
+            "Where {modal} {S} be {done}",
+            "where",
+        ),
+        (
+            rf"(?P<modal>can|could|must|should){_ADVERB}\sbe{_ADVERB}\s{_DONE}\s(?:(?!to\b|in\b)\w+\s){{0,6}}(?:by|with|using|via|through)\s",
+            "How {modal} {S} be {done}",
+            "way",
+        ),
+        (
+            rf"{_BE}{_ADVERB}\s(?!associated|concerned|satisfied|involved|faced){_DONE}\s(?:(?!to\b|in\b)\w+\s){{0,4}}(?:by\s\w+ing|using|via|through|with)\s",
+            "How {be} {S} {done}",
+            "way",
+        ),
+        (
+            r"(?:\w+\s)?(?P<verb>allow|enable|permit|help|let|require|encourage|cause|force|advise)s?\s"
+            r"(?P<whom>(?!it\b|them\b|this\b|that\b)(?:\w+\s){1,3})to\s",
+            "What {help} {S} {rest} {whom} to do",
+            "use",
+        ),
+    )
+)
 
 
-@dataclass(frozen=True, slots=True)
-class Form:
-    """A question and what it asks for, one of ORDER."""
-
-    question: str
-    asks: str
+_WHILE = re.compile(
+    r"(?P<middle>[^,;:]*?)\s?(?<!\bas )(?<!\beven )(?<!\bonly )"
+    r"\b(?:if|when|unless|as soon as|(?:for )?as long as)\s(?!it\b|they\b|this\b)\w+\s"
+)
+_CONDITION = re.compile(
+    r"(?P<word>If|When|Whenever|Once)\s(?P<that>[^,;:]+(?:,[^;:]+(?=, then\s))?),\s(?:then\s)?(?P<then>[^,]+.*)"
+)
+_AIM = re.compile(r"(?:In order )?[Tt]o\s(?P<do>[^,;:]+),\s(?P<then>.+)")
+_ADVICE = re.compile(r"(?:you|one)\s(?P<modal>should|must|need to|have to|can|may|could)\s")
+_COMMANDS = verbs.BASE_VERBS - {"it", "can", "test", "access"}
+_REPLY = re.compile(r"(?:see|this is|it is|that is|please)\b", re.IGNORECASE)
+_PRONOUN = re.compile(
+    r"\b(?:it|its|this|that|these|those|they|them|their|he|she|his|her|we|our|us|so|such|one|following|above|below|both"
+    r"|either|neither|else|not sure|unsure)\b",
+    re.IGNORECASE,
+)
 
 
 def forms_of(statement: str, spelling: Spelling = UNKNOWN) -> list[Form]:
     """Return the questions that a statement answers; empty where its grammar is not plain enough to turn.
 
-    >>> [form.question for form in forms_of("The barrier was finished in October 2024.")]
-    ['When was the barrier finished?']
-    >>> [form.question for form in forms_of("The ferry carries 90 people across the bay.")]
-    ['How many people does the ferry carry across the bay?']
+    >>> [form.question for form in forms_of("The tide barrier was finished in October 2024.")]
+    ['When was the tide barrier finished?']
+    >>> [form.question for form in forms_of("The car ferry carries 90 people across the bay.")]
+    ['How many people does the car ferry carry across the bay?']
     >>> forms_of("It was finished in 2024.")
     []
     """
-    text = " ".join(statement.split())
-    if len(text.split()) > MAX_WORDS or not text.endswith(".") or '"' in text or "“" in text:
+    text = _NUMBER.sub("", " ".join(statement.split()))
+    if len(text.split()) > MAX_WORDS or not text.endswith("."):
         return []
     tagged = tag(text, text)
-    if any(low in _DENIES or low.endswith(("n't", "n’t")) for low in tagged.lows) or set(tagged.tags) & set(":;"):
-        return []
     found: dict[str, Form] = {}
-    first, *others = facts(tagged) or [()]
-    reasons = [fact for fact in others if any("because" in tagged.lows[p.start : p.end] for p in fact)]
-    for fact in filter(None, [first, *reasons[:1]]):
-        framed = frame(tagged, fact)
-        clause = _Clause.of(text, tagged, framed, spelling) if framed else None
-        for form in clause.forms() if clause else ():
-            found.setdefault(form.question, form)
-    short = [form for form in found.values() if len(form.question.split()) <= MAX_QUESTION_WORDS]
-    return sorted(short, key=lambda form: ORDER.index(form.asks))
+    for form in (*_conditions(text), *_of_clauses(text, tagged, spelling)):
+        found.setdefault(form.question, form)
+    return sorted(filter(_is_plain, found.values()), key=lambda form: ORDER.index(form.asks))
 
 
-@dataclass(frozen=True, slots=True)
-class _Clause:
-    """A clause whose parts are written out: `help` is the verb that goes before the subject, `rest` what follows it.
+def _is_plain(form: Form) -> bool:
+    short = MIN_QUESTION_WORDS <= len(form.question.split()) <= MAX_QUESTION_WORDS
+    whole = form.question.count("(") == form.question.count(")") and form.question.count('"') % 2 == 0
+    return short and whole and not _PRONOUN.search(form.question)
 
-    `given` are the verbs as they stand.
-    """
 
-    text: str
-    tagged: Tagged
-    subject: str
-    given: tuple[str, ...]
-    help: str
-    rest: str
-    units: tuple[Unit, ...]
-    is_copula: bool
-    names_person: bool
+def _of_clauses(text: str, tagged: Tagged, spelling: Spelling) -> Iterator[Form]:
+    if tagged.tags.startswith("S"):
+        return  # "While it rains, ..."
+    clauses = [clause for fact in facts(tagged) if (clause := Clause.of(text, tagged, fact, spelling))]
+    denies = any(low in _DENIES or low.endswith(("n't", "n’t")) for low in tagged.lows)
+    several = set(tagged.tags) & set(":;")
+    for clause in clauses[:2]:
+        if not denies and not several and '"' not in text and "“" not in text:
+            yield from clause.forms()
+        yield from _predicates(clause)
+        yield from _whiles(clause)
 
-    @classmethod
-    def of(cls, text: str, tagged: Tagged, framed: Frame, spelling: Spelling) -> _Clause | None:
-        """Return the clause; None where its subject does not stand alone, or its verb is not known."""
-        units = framed.units
-        listed = any(u.tail or u.instead_of is not None or u.of_list is not None for u in units)
-        if framed.lead or framed.doers or listed or not _in_one_piece(framed):
-            return None
-        subject, given = _written(text, tagged, framed.subject), _written(text, tagged, framed.verbs).split()
-        if not stands_alone(tagged, framed.subject, subject, spelling) or not given:
-            return None
-        turned = _turned(given, is_copula=framed.is_copula)
-        if turned is None:
-            return None
-        own = as_inside(subject, tagged, framed.subject, spelling)
-        return cls(text, tagged, own, tuple(given), *turned, units, framed.is_copula, is_person(tagged, framed.subject))
 
-    def forms(self) -> Iterator[Form]:
-        for at, unit in enumerate(self.units):
-            words = self._words(unit)
-            for asks, before in _asked_for(words, unit, self):
-                yield Form(self._question(before, at), asks)
-            if unit.is_object and not unit.needs and (counted := self._counted(unit)):
-                yield Form(self._question(counted, at), "much" if counted == "How much" else "many")
-        yield from self._what()
-        yield from self._who()
-
-    def _words(self, unit: Unit) -> str:
-        return _written(self.text, self.tagged, (*unit.needs, *unit.pieces)).strip(" ,")
-
-    def _others(self, without: int | None) -> str:
-        """Return the phrases behind the verbs but one; leads are left out, since they may stand aside."""
-        kept: list[str] = []
-        for at, unit in enumerate(self.units):
-            words = self._words(unit)
-            if unit.joint or words.startswith(_CONTRASTS):
-                break  # what follows may belong to it
-            if at != without and not unit.is_lead and not _BECAUSE.match(words) and not _AT_HOUR.fullmatch(words):
-                kept.append(words)
-        return " ".join(kept)
-
-    def _question(self, before: str, without: int | None) -> str:
-        return _asked(before, self.help, self.subject, self.rest, self._others(without))
-
-    def _counted(self, unit: Unit) -> str:
-        """Return what asks for the number that an object begins with; empty where it begins with none."""
-        tokens = [at for piece in unit.pieces for at in range(piece.start, piece.end)]
-        while tokens and self.tagged.lows[tokens[0]] in _ABOUT:
-            tokens = tokens[1:]
-        if len(tokens) < 2 or self.tagged.tags[tokens[0]] != "U" or self.is_copula:
-            return ""
-        lows = [self.tagged.lows[at] for at in tokens]
-        if _MONEY & set(lows):
-            return "How much" if set(lows) <= _MONEY | set(lows[:4]) and len(lows) <= 4 else ""
-        rest = next((k for k, at in enumerate(tokens) if self.tagged.tags[at] != "U"), None)
-        if rest is None or self.tagged.tags[tokens[rest]] not in "NJX" or lows[rest] in lexicon.MONTHS or "%" in lows:
-            return ""
-        head = next((k for k, at in enumerate(tokens) if k > rest and self.tagged.tags[at] in "OP"), len(tokens)) - 1
-        if lows[0] in ("one", "1", "half") or not _is_plural(lows[head]):
-            return ""
-        place = self.tagged.places
-        return f"How many {self.text[place[tokens[rest]][0] : place[tokens[-1]][1]]}"
-
-    def _what(self) -> Iterator[Form]:
-        """Yield what asks for the meaning of the subject, or for its measure: "is a …", "is 300 metres long"."""
-        objects = [unit for unit in self.units if unit.is_object or unit.is_quality]
-        if not self.is_copula or not objects or len(self.given) != 1 or self.help not in _BE:
+def _predicates(clause: Clause) -> Iterator[Form]:
+    """Yield the question of the first row of FORMS that the predicate fits, else what asks for its object."""
+    predicate = f"{' '.join(clause.given)} {clause.behind}"
+    if any(low in _DENIES for low in predicate.lower().split()[:4]):
+        return
+    words = {
+        "mean": "do" if clause.help == "do" else "does",
+        "S": clause.subject,
+        "help": clause.help,
+        "rest": clause.rest,
+    }
+    for pattern, question, asks in FORMS:
+        if match := pattern.match(predicate):
+            named = {key: (value or "").strip() for key, value in match.groupdict().items()}
+            if asks == "what" and named.get("be") and _is_of_person(clause):
+                question, asks = question.replace("What", "Who", 1), "who"
+            yield Form(asked(question.format(**words, **named), clause.lead), asks)
             return
-        pieces = [piece for unit in objects for piece in (*unit.needs, *unit.pieces)]
-        tokens = [at for piece in pieces for at in range(piece.start, piece.end)]
-        lows = [self.tagged.lows[at] for at in tokens]
-        if lows[0] in ("a", "an") or (lows[0] == "the" and self._is_name):
-            asks = "Who" if self.names_person else "What"
-            yield Form(_asked(asks, self.help, self.subject), asks.lower())
-        while lows and lows[0] in _ABOUT:
-            lows, tokens = lows[1:], tokens[1:]
-        if len(lows) > 2 and self.tagged.tags[tokens[0]] == "U" and (measure := _MEASURES.get(lows[-1])):
-            yield Form(_asked(f"How {measure}", self.help, self.subject), "measure")
-
-    @property
-    def _is_name(self) -> bool:
-        return all(word[:1].isupper() for word in self.subject.removeprefix("the ").split())
-
-    def _who(self) -> Iterator[Form]:
-        """Yield what asks who did it: of an active clause its subject, of a passive one what follows "by"."""
-        is_deed = self.help in ("did", "does") and self.given[0].lower() not in verbs.REPORTING
-        if self.names_person and self.units and not self.is_copula and is_deed:
-            others = self._others(None)
-            yield Form(_asked("Who", " ".join(self.given), "", "", others), "who")
-        for at, unit in enumerate(self.units):
-            words, base = self._words(unit), _PARTICIPLES.get(self.given[-1].lower())
-            tags = "".join(self.tagged.tags[piece.start : piece.end] for piece in unit.pieces)
-            passive = self.help in ("was", "were") and len(self.given) == 2
-            if base and passive and re.fullmatch(r"P[DJNXc]*X[DJNXc]*", tags) and words.startswith("by "):
-                yield Form(_asked("Who", verbs.past_of(base), self.subject, "", self._others(at)), "who")
+    yield from _objects(clause)
 
 
-def _in_one_piece(framed: Frame) -> bool:
-    """Return whether the subject opens the sentence and its verbs follow at once: not in "Ada, who won, came"."""
-    subject, first = framed.subject, framed.verbs[0]
-    pieces = [*subject, first]
-    joined = all(one.say is None and one.end == following.start for one, following in pairwise(pieces))
-    return bool(subject) and first.say is None and subject[0].start == 0 and joined
+def _objects(clause: Clause) -> Iterator[Form]:
+    """Yield what asks for the object: "What does the main section contain?", or for what an option does."""
+    head = clause.subject.split()[-1].lower()
+    if clause.is_copula:
+        if head in _FIGURES and clause.help in BE and re.match(r"(?:set to |about )?[\d“\"'$€£]", clause.behind):
+            yield Form(asked("What", clause.help, clause.subject, clause.lead), "detail")
+        return
+    object_ = clause.behind.lower()
+    for telling in _TELLING:
+        verb, _, preposition = telling.partition(" ")
+        base = clause.rest.removeprefix("be ")
+        if base != verb or not object_ or (preposition and not object_.startswith(f"{preposition} ")):
+            continue
+        if clause.help in ("do", "does", "did", "must", "should", "can", "may", "will", "shall") and object_:
+            yield Form(asked("What", clause.help, clause.subject, verb, preposition, clause.lead), "detail")
+        return
+    named = head in _TOOLS or re.search(r"(?:^|\s)--?\w|_|\(\)", clause.subject)
+    if clause.rest != "have" and named and clause.help == "does" and " " not in clause.rest:
+        yield Form(asked("What does", clause.subject, "do", clause.lead), "effect")
 
 
-def _asked_for(words: str, unit: Unit, clause: _Clause) -> Iterator[tuple[str, str]]:
-    """Yield what a phrase tells of, and the words that ask for it: a time, how often, a reason, a place."""
-    low = words.lower()
-    each = [word.strip(",") for word in low.split()] or [""]
-    first, last = each[0], each[-1]
-    dated = any(_YEAR.fullmatch(word) or word in MONTHS or word in DAY_NAMES for word in each)
-    plain = all(word in _DATING or word in MONTHS or word in DAY_NAMES or word.isdecimal() for word in each)
-    has_object = clause.is_copula and any(one.is_object for one in clause.units)
-    if first in ("in", "on", "since", "until", "at") and dated and plain and not has_object:
-        yield "when", {"since": "Since when", "until": "Until when"}.get(first, "When")
-    elif _OFTEN.fullmatch(low) and last in lexicon.TIME_NOUNS and not unit.is_object:
-        yield "often", "How often"
-    elif _BECAUSE.match(words):
-        yield "why", "Why"
-    elif first in _PLACED and not dated and not unit.is_lead and _tells_place(words, clause):
-        yield "where", "Where"
+def _whiles(clause: Clause) -> Iterator[Form]:
+    """Yield what asks for the condition at the end: "is deleted when the last connection closes"."""
+    match = _WHILE.match(clause.behind)
+    if match and len(match["middle"].split()) <= MAX_BETWEEN and not REFERS.search(match["middle"]) and not clause.lead:
+        yield Form(asked("When", clause.help, clause.subject, clause.rest, match["middle"]), "while")
 
 
-def _tells_place(words: str, clause: _Clause) -> bool:
-    named = any(word[:1].isupper() for word in words.split()[1:])
-    return named and clause.help in _BE and clause.given[-1].lower() in _LOCATED
+def _conditions(text: str) -> Iterator[Form]:
+    """Yield what asks for what a condition brings, and for the way to an aim, where the sentence begins with it."""
+    if match := _CONDITION.match(text):
+        that, then = match["that"], match["then"]
+        begins = tag(then, then).tags[0]
+        if _stands_alone(that) and _is_clause(that) and not _REPLY.match(then) and begins not in "EcouG":
+            word = "if" if match["word"] == "If" else "when"
+            yield Form(asked(_what_then(that, then, word), word, that), "condition")
+    elif match := _AIM.match(text):
+        first, then = match["do"].split()[0].lower(), match["then"].split()[0]
+        if first in verbs.BASE_VERBS and _stands_alone(match["do"]) and (then == "you" or then in _COMMANDS):
+            yield Form(asked("How do you", match["do"]), "aim")
 
 
-def _asked(*parts: str) -> str:
-    return f"{' '.join(part for part in parts if part).rstrip(' ,;.')}?"
+def _what_then(that: str, then: str, word: str) -> str:
+    if advice := _ADVICE.match(then):
+        modal = advice["modal"]
+        return f"What {'should' if ' ' in modal else modal.replace('may', 'can')} you do"
+    if then.split()[0].lower() in _COMMANDS:
+        return "What should you do"
+    tagged = tag(that, that)
+    finite = [low for low, tag_ in zip(tagged.lows, tagged.tags, strict=True) if tag_ in "BHMVY"]
+    if word == "if":
+        return "What would happen" if finite[:1] == ["were"] else "What happens"
+    past = bool(finite) and (finite[0] in ("was", "were", "had", "did") or finite[0] in verbs.PAST_ONLY)
+    return "What happened" if past else "What happens"
 
 
-def _written(text: str, tagged: Tagged, pieces: Fact) -> str:
-    """Return the words of these pieces as the sentence writes them."""
-    shown = (
-        piece.say if piece.say is not None else text[tagged.places[piece.start][0] : tagged.places[piece.end - 1][1]]
-        for piece in _joined(pieces)
-        if piece.say is not None or piece.end > piece.start
-    )
-    return " ".join(shown)
+def _stands_alone(words: str) -> bool:
+    """Return whether a clause or an aim names what it is about."""
+    telling = [word for word in content_words(words) if (word.isalpha() and len(word) > 1) or "_" in word]
+    return len(words.split()) <= MAX_CONDITION and not _PRONOUN.search(words) and len(telling) > 1
 
 
-def _joined(pieces: Fact) -> Fact:
-    """Join single words that stand next to each other."""
-    out: list[Piece] = []
-    for piece in pieces:
-        last = out[-1] if out else None
-        if last and last.say is None and piece.say is None and last.end == piece.start:
-            out[-1] = Piece(last.start, piece.end)
-        else:
-            out.append(piece)
-    return tuple(out)
+def _is_clause(words: str) -> bool:
+    """Return whether words begin with a subject and have a verb."""
+    tags = tag(words, words).tags
+    if tags[-1] in "DPTcoOS" or tags.endswith("PJ"):
+        return False  # cut
+    return tags[0] in "DXNJUQR" and bool(set(tags) & set("BHMYVE"))
 
 
-def _is_plural(low: str) -> bool:
-    return low.endswith("s") or low in ("people", "men", "women", "children")
-
-
-def _turned(given: list[str], *, is_copula: bool) -> tuple[str, str] | None:
-    """Return the verb that goes before the subject, and the others; None where the first verb is not known.
-
-    >>> _turned(["was", "finished"], is_copula=False), _turned(["carries"], is_copula=False)
-    (('was', 'finished'), ('does', 'carry'))
-    """
-    first, rest = given[0].lower(), " ".join(given[1:])
-    if first in lexicon.BE or first in lexicon.MODALS or (first in _HAVE and rest and not is_copula):
-        return first, rest
-    if first in _HAVE:
-        return _HAVE[first], "have"
-    if first in verbs.THIRD_PERSON:
-        return "does", f"{verbs.THIRD_PERSON[first]} {rest}".strip()
-    if first in verbs.SAME_FORMS or first in _PASTS:
-        return "did", f"{_PASTS.get(first, first)} {rest}".strip()
-    return ("do", f"{first} {rest}".strip()) if first in verbs.BASE_VERBS else None
+def _is_of_person(clause: Clause) -> bool:
+    """Return whether the subject is a person, by itself or by what it is said to be."""
+    first = re.split(r"\b(?:of|who|that|which|in|for|from|with|to|at)\b|,", clause.behind)[0].split()
+    return clause.names_person or (bool(first) and first[-1].lower() in ROLES)

@@ -12,6 +12,8 @@ from propcite.attribution.english import content_words, tag
 from propcite.retrieval.text import Passage, Span
 
 MIN_WORDS, MAX_WORDS = 6, 40
+MIN_TELLING = 4
+LETTERS = 0.75  # share of a sentence
 TITLE_SHARE = 1.5  # weight of the words of the title and the headings, beside those of the text
 FIRST_SHARE = 0.6  # weight of standing at the beginning
 NUMBER_SHARE = 0.15  # of a statement with a number or a date
@@ -25,6 +27,7 @@ _REFERS_BACK = re.compile(
 _FINITE = frozenset("BHMVYE")  # tags of verbs
 _ITEM = re.compile(r"\s*(?:[-*+•‣▪◦●○■□–—·►✓✔]|\(?\d{1,3}[.)]|\(?[a-z][.)])\s", re.IGNORECASE)
 _SENTENCE = re.compile(r"[\"“‘(]?[A-Z0-9ÄÖÜÉÈÀ€$£].*\w[\w%)”’\"]*[.!]", re.DOTALL)
+_CODE = re.compile(r"[{}]|\(\)|<-|//\s|;$|^[>+|]\s|^\[\d")
 _TABLE = re.compile(r" \| |\t|(?:; |^)[^=;]{1,40} = ")
 
 
@@ -77,26 +80,49 @@ def is_statement(text: str) -> bool:
         and not _TABLE.search(text)
         and text.count("“") == text.count("”")
         and text.count('"') % 2 == 0
-        and sum(c.isalpha() or c.isspace() for c in text) > 0.75 * len(text)
+        and _is_prose(text)
     )
 
 
 def has_verb(text: str) -> bool:
     """Return whether a sentence has a verb, as the rules of English tell.
 
-    >>> has_verb("The press office answers by letter."), has_verb("Press office, Town Hall, Market Square 1.")
+    >>> has_verb("The press office writes letters."), has_verb("Press office, Town Hall, Market Square 1.")
     (True, False)
     """
     return bool(set(tag(text, text).tags) & _FINITE)
 
 
-def heading_questions(passages: Iterable[Passage]) -> Iterator[tuple[Passage, Span]]:
-    """Yield the headings that are questions, with their places in their passages."""
+def headings_of(passages: Iterable[Passage]) -> Iterator[tuple[str, Passage, str]]:
+    """Yield each heading once, with its first passage and its section.
+
+    The section is a title of passages; empty for a heading within a passage, which has only what follows it there.
+    """
+    passages = list(passages)
+    sections = {passage.title: passage for passage in reversed(passages)}
+    for title, passage in sections.items():
+        yield title.split(" › ")[-1], passage, title
+    known = {" ".join(part.split()) for title in sections for part in title.split(" › ")}
     for passage in passages:
         for sentence in passage.sentences:
-            span = sentence.span.trimmed(passage.text)
-            if sentence.is_heading and span.of(passage.text).endswith("?"):
-                yield passage, span
+            heading = " ".join(sentence.span.of(passage.text).split()).rstrip(" -=~_*#")
+            if sentence.is_heading and heading not in known:
+                known.add(heading)
+                yield heading, passage, ""
+
+
+def tells(text: str) -> bool:
+    """Return whether a sentence says something by itself, whatever it refers to: it has a verb, and is no code or row.
+
+    >>> tells("They are the names of gates."), tells("7. Names of gates."), tells("x <- gate(1, 2) # is it open")
+    (True, False, False)
+    """
+    is_row = text.endswith(":") or (_TABLE.search(text) or _CODE.search(text)) is not None or not _is_prose(text)
+    return len(text.split()) >= MIN_TELLING and not is_row and has_verb(text)
+
+
+def _is_prose(text: str) -> bool:
+    return sum(c.isalpha() or c.isspace() for c in text) > LETTERS * len(text)
 
 
 class Salience:

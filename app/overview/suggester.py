@@ -20,8 +20,9 @@ if TYPE_CHECKING:
     from propcite.app.overview.suggesting import Answering, Suggestion
     from propcite.app.parts import Parts
 
-VERSION = "1"  # of the way in which overviews are made
-MAX_DOCUMENTS, MAX_PASSAGES = 24, 30  # looked at for questions to begin with; the passages of each document
+VERSION = "2"  # of the way in which overviews are made
+MAX_DOCUMENTS, MAX_PASSAGES = 24, 720  # looked at for questions to begin with; the passages of them all
+MAX_OF_ONE = 120  # passages of one document, spread over it
 MAX_CITED, NUM_AROUND = 4, 8  # documents of an answer, and passages around each cited one
 MAX_MADE_FROM = 500
 
@@ -70,7 +71,8 @@ class Suggester:
         ids = Overviews(self.library).document_ids(self.collection)
         step = max(1.0, len(ids) / MAX_DOCUMENTS)
         chosen = [ids[int(place * step)] for place in range(min(len(ids), MAX_DOCUMENTS))]
-        passages = [passage for id_ in chosen for passage in self._passages(id_, MAX_PASSAGES)]
+        most = min(MAX_OF_ONE, MAX_PASSAGES // max(1, len(chosen)))
+        passages = [passage for id_ in chosen for passage in self._passages(id_, most)]
         opened = self._opened(passages)
         return first_questions(passages, *opened) if opened else []
 
@@ -136,8 +138,10 @@ def document_overview(library: Library, collection: CollectionInfo, document_id:
 def passages_of(
     library: Library, collection: CollectionInfo, document_id: str, number: int | None = None
 ) -> list[Passage]:
-    """Return the passages of a document in order, or the first of them."""
-    ids = library.passage_ids(collection, document_id)[:number]
+    """Return the passages of a document in order, or this many of them, spread over it."""
+    ids = library.passage_ids(collection, document_id)
+    if number is not None and len(ids) > number:
+        ids = [ids[place * (len(ids) - 1) // max(1, number - 1)] for place in range(number)]
     found = library.passages(ids)
     return [found[id_] for id_ in ids if id_ in found]
 

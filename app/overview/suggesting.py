@@ -6,32 +6,49 @@ it, and where the sentence that it was made from is among those that do.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from propcite.app.answering.extracting.candidates import Candidate as Answer
 from propcite.app.answering.extracting.candidates import find
 from propcite.app.answering.extracting.choosing import choose
 from propcite.app.answering.finding import found_passages
-from propcite.app.answering.naming import without_number
-from propcite.app.overview.question_forms import Form, forms_of
-from propcite.app.overview.statements import Salience, Statement, heading_questions, statements_of
+from propcite.app.overview.clauses import Form
+from propcite.app.overview.heading_forms import heading_forms
+from propcite.app.overview.question_forms import forms_of
+from propcite.app.overview.row_forms import row_form
+from propcite.app.overview.statements import Salience, Statement, headings_of, is_statement, statements_of, tells
 from propcite.app.overview.subjects import Spelling
 from propcite.attribution.citations import CitedAnswer
-from propcite.attribution.english import content_words, is_question, question_parts, share_found
+from propcite.attribution.english import content_words, question_parts, share_found
 from propcite.attribution.questions.reader import QuestionReader
 from propcite.retrieval.interrupting import check_interrupt
 from propcite.retrieval.retriever import Retriever
 from propcite.retrieval.text import Passage, Span
 
 NUM_FIRST, NUM_FOLLOWING = 4, 3
-MAX_FORMED = 60  # statements, the most telling first, of which questions are formed per document
+MAX_FORMED, MAX_FORMS = 150, 2  # statements, the most telling first, and the questions formed of each
 MAX_READ = 12  # candidates that are searched and read
 MAX_SAME_KIND = 2  # questions that ask for the same, as `when`
-OPENS = frozenset("who whose what which when where why how".split())  # of headings: others ask for yes or no
 SAME_QUESTION = 0.7  # questions that share this much of the shorter one's words ask the same
 NEARNESS, SAME_DOCUMENT = 3.0, 1.0  # weights of an answer's words and of its first document, beside salience
+# What a question is worth by what it asks for, beside salience.
+WORTH = {
+    **dict.fromkeys(("heading", "what"), 0.9),
+    **dict.fromkeys(("why", "task", "aim", "use"), 0.6),
+    **dict.fromkeys(("when", "many", "much", "measure", "who", "condition", "effect"), 0.3),
+    "way": 0.2,
+    "setting": -0.5,
+    "row": -0.5,
+    "section": -2.5,
+}
+NAMED_SHARE = 0.4  # of a question with a name or a word of its document's title: it is understood in any collection
+UNNAMED = 0.8  # what another one costs, where there are several documents
 SHORT, LENGTH_COST = 10, 0.05  # words of a question, and what each further one costs
+
+_NAME = re.compile(r"(?<=\s)[A-Z][\w-]*|\w[_.]\w|--\w|\d")
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +71,8 @@ class Candidate:
     question: str
     asks: str
     source: Passage | None = None
-    sentence: str = ""  # which must answer; empty where any of the passage may
+    sentence: str = ""  # which must answer; empty where any of the section, or of the passage, may
+    section: str = ""
     score: float = 0.0
 
 
@@ -76,12 +94,20 @@ class Answering:
         hits = found_passages(self.retriever, question, self.num_passages, self.before)
         everywhere = self.retriever.only(place.passage.id for hit in hits for place in hit.everywhere)
         (found,) = find(self.reader, everywhere, [hit.passage for hit in hits], [question])
-        for chosen in choose(found.candidates):
-            at_heading = candidate.source is None or chosen.passage.id == candidate.source.id
-            if chosen.text == candidate.sentence or (not candidate.sentence and at_heading):
-                span = chosen.passage.sentences[chosen.number].span.trimmed(chosen.passage.text)
-                return Suggestion(question, chosen.passage, span)
+        answers = [chosen for chosen in choose(found.candidates) if _shows(candidate, chosen)]
+        for best in sorted(answers, key=lambda chosen: not is_statement(chosen.text))[:1]:
+            span = best.passage.sentences[best.number].span.trimmed(best.passage.text)
+            return Suggestion(question, best.passage, span)
         return None
+
+
+def _shows(candidate: Candidate, chosen: Answer) -> bool:
+    """Return whether what answers is the sentence that a question was made of, or stands under its heading."""
+    if candidate.sentence:
+        return chosen.text == candidate.sentence
+    if candidate.source is not None and not _is_below(chosen.passage, candidate.source, candidate.section):
+        return False
+    return is_statement(chosen.text) if candidate.asks == "section" else tells(chosen.text)
 
 
 def first_questions(passages: Sequence[Passage], answering: Answering, more: Sequence[str] = ()) -> list[Suggestion]:
@@ -109,27 +135,43 @@ def follow_ups(
 
     candidates = [Candidate(question, "written") for question in more]
     candidates += sorted(formed_here, key=lambda c: (-near(c), c.question))
-    return _answered(candidates, answering, NUM_FOLLOWING, asked, unsaid=said)
+    return _answered(candidates, answering, NUM_FOLLOWING, asked, said)
 
 
 def formed(passages: Sequence[Passage]) -> Iterator[Candidate]:
-    """Yield the questions that are formed of the statements and headings of passages, one per sentence."""
-    salience, spelling = Salience(passages), Spelling.of(" ".join(p.text for p in passages))
-    by_document: dict[str, list[Statement]] = {}
-    for statement in statements_of(passages):
-        by_document.setdefault(statement.document, []).append(statement)
+    """Yield the questions that are formed of the statements, headings and titles of passages."""
+    salience = Salience(passages)
+    by_document: dict[str, list[Passage]] = {}
+    for passage in passages:
+        by_document.setdefault(passage.document_id or passage.id, []).append(passage)
     for own in by_document.values():
-        for statement in sorted(own, key=lambda s: (-salience.of(s), s.passage.start, s.number))[:MAX_FORMED]:
-            forms: list[Form] = forms_of(statement.text, spelling)
-            if forms:
-                question, asks = forms[0].question, forms[0].asks
-                score = salience.of(statement) - LENGTH_COST * max(0, len(question.split()) - SHORT)
-                yield Candidate(question, asks, statement.passage, statement.text, score)
-    for passage, span in heading_questions(passages):
-        heading = Statement(passage, 0, without_number(" ".join(span.of(passage.text).split())))
-        opens = heading.text.partition(" ")[0].lower()
-        if opens in OPENS and is_question(heading.text) and len(content_words(heading.text)) > 1:
-            yield Candidate(heading.text, "heading", passage, score=salience.of(heading))
+        title = own[0].title.split(" › ")[0]
+        spelling, named = Spelling.of(" ".join(p.text for p in own), title), set(content_words(title))
+
+        penalty = 0.0 if len(by_document) == 1 else UNNAMED
+
+        def scored(form: Form, source: Statement, named: set[str] = named, penalty: float = penalty) -> float:
+            cost = LENGTH_COST * max(0, len(form.question.split()) - SHORT)
+            of_title = bool(named & set(content_words(form.question)))
+            names = of_title + (_NAME.search(form.question) is not None)
+            named_share = NAMED_SHARE * names if names else -penalty
+            return salience.of(source) + WORTH.get(form.asks, 0.0) + named_share - cost
+
+        telling = sorted(statements_of(own), key=lambda s: (-salience.of(s), s.passage.start, s.number))
+        for statement in telling[:MAX_FORMED]:
+            for form in forms_of(statement.text, spelling)[:MAX_FORMS]:
+                score = scored(form, statement)
+                yield Candidate(form.question, form.asks, statement.passage, statement.text, score=score)
+        for passage in own:
+            for sentence in passage.sentences:
+                row = " ".join(sentence.span.of(passage.text).split())
+                if asked := row_form(row):
+                    score = scored(asked, Statement(passage, 0, row))
+                    yield Candidate(asked.question, asked.asks, passage, row, score=score)
+        for heading, passage, section in headings_of(own):
+            for form in heading_forms(heading, title, spelling):
+                score = scored(form, Statement(passage, 0, heading))
+                yield Candidate(form.question, form.asks, passage, section=section, score=score)
 
 
 def most_telling(passages: Sequence[Passage]) -> list[Passage]:
@@ -157,37 +199,46 @@ def _answered(
     answering: Answering,
     number: int,
     asked: Sequence[str] = (),
-    unsaid: Iterable[str] = (),
+    said: Iterable[str] = (),
 ) -> list[Suggestion]:
-    """Return the first candidates that are answered and ask something new, of different kinds where there are some."""
+    """Return the first candidates that are answered and ask something new.
+
+    Those that ask for the same, or of the same section, as others are tried last.  At most `MAX_READ` are read.
+    """
     found: list[Suggestion] = []
     kinds: Counter[str] = Counter()
-    said = tuple(unsaid)
-    for candidate in _varied(candidates, kinds):
-        if any(_same(candidate.question, other) for other in (*asked, *(s.question for s in found))):
-            continue
-        suggestion = answering.answer_to(candidate)
-        if suggestion and not any(suggestion.quote in one for one in said):
-            found.append(suggestion)
-            kinds[candidate.asks] += 1
-        if len(found) == number:
-            break
+    sections: set[str] = set()
+    stated, put_off = list(said), list[Candidate]()
+    num_read = 0
+    for is_last, some in ((False, candidates), (True, put_off)):
+        for candidate in some:
+            if len(found) == number or num_read == MAX_READ:
+                return found
+            questions = (*asked, *(one.question for one in found))
+            if any(_same(candidate.question, one) for one in questions) or _is_said(candidate.sentence, stated):
+                continue
+            section = candidate.source.title if candidate.source else ""
+            if not is_last and section and (kinds[candidate.asks] >= MAX_SAME_KIND or section in sections):
+                put_off.append(candidate)
+                continue
+            num_read += 1
+            suggestion = answering.answer_to(candidate)
+            if suggestion and not _is_said(suggestion.quote, stated):
+                found.append(suggestion)
+                stated.append(suggestion.quote)
+                kinds[candidate.asks] += 1
+                sections.add(section)
     return found
 
 
-def _varied(candidates: Sequence[Candidate], kinds: Counter[str]) -> Iterator[Candidate]:
-    """Yield at most `MAX_READ` candidates, those of a kind that was kept often enough last."""
-    put_off: list[Candidate] = []
-    num_yielded = 0
-    for is_last, some in ((False, candidates), (True, put_off)):
-        for candidate in some:
-            if num_yielded == MAX_READ:
-                return
-            if not is_last and candidate.asks != "written" and kinds[candidate.asks] >= MAX_SAME_KIND:
-                put_off.append(candidate)
-                continue
-            num_yielded += 1
-            yield candidate
+def _is_said(sentence: str, stated: Iterable[str]) -> bool:
+    return bool(sentence) and any(sentence in one or _same(sentence, one) for one in stated)
+
+
+def _is_below(passage: Passage, source: Passage, section: str) -> bool:
+    """Return whether a passage is the source, or stands in this section of its document."""
+    is_own = bool(section) and passage.document_id == source.document_id
+    return passage.id == source.id or (is_own and f"{passage.title} › ".startswith(f"{section} › "))
 
 
 def _same(one: str, other: str) -> bool:

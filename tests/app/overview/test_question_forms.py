@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from propcite.app.overview.heading_forms import heading_forms
 from propcite.app.overview.question_forms import forms_of
+from propcite.app.overview.row_forms import row_form
 from propcite.app.overview.statements import is_statement
 from propcite.app.overview.subjects import Spelling
 
@@ -21,6 +23,37 @@ from propcite.app.overview.subjects import Spelling
         ("The duty manager decides on every closing.", "Who decides on every closing?"),
         ("The Halden footbridge was designed by Ada Ree.", "Who designed the Halden footbridge?"),
         ("The Halden footbridge was closed because its deck had rotted.", "Why was the Halden footbridge closed?"),
+        ("A tide gate is a door that the flood shuts.", "What is a tide gate?"),
+        ("Ada Ree was a young and well known member of the crew.", "Who was Ada Ree?"),
+        ("1.4. “Spring tide” means the tide after a full moon.", "What does “Spring tide” mean?"),
+        ("The upper basin is used to store timber.", "What is the upper basin used for?"),
+        ("The flood levy may be used for repairs of the dike.", "What may the flood levy be used for?"),
+        ("The harbour staff are required to wear a vest.", "What are the harbour staff required to do?"),
+        (
+            "The town charter allows every boatman to moor for free.",
+            "What does the town charter allow every boatman to do?",
+        ),
+        ("The harbour log contains the hour of every arrival.", "What does the harbour log contain?"),
+        ("By default, the tide calendar covers one month.", "What does the tide calendar cover by default?"),
+        ("The mooring fee is 12 euros.", "What is the mooring fee?"),
+        ("The lock gates can be opened by turning both wheels.", "How can the lock gates be opened?"),
+        ("The night buoys are lit when the fog bell rings.", "When are the night buoys lit?"),
+        ("The --quiet option hides all warnings.", "What does the --quiet option do?"),
+        ("If the tide gate is stuck, the bridge is closed.", "What happens if the tide gate is stuck?"),
+        ("If the tide gate is stuck, you must call the warden.", "What must you do if the tide gate is stuck?"),
+        ("If a mooring line breaks, call the warden.", "What should you do if a mooring line breaks?"),
+        ("When the old mole was built, the beach vanished.", "What happened when the old mole was built?"),
+        ("To open the lock gates, turn both wheels.", "How do you open the lock gates?"),
+        ("In May 1931, Ada Ree and Tom Vale crossed the bay.", "When did Ada Ree and Tom Vale cross the bay?"),
+        ("The Halden lease ran from 1990 until 2004.", "Until when did the Halden lease run?"),
+        ("If this gate is stuck, call the warden.", ""),  # which gate?
+        ("If the gate is stuck, see chapter 4.", ""),
+        ("When moored or loaded, boats are lit.", ""),  # a condition without a subject
+        ("The default value is 12.", ""),  # of what?
+        ("The same basin is used to store timber.", ""),
+        ("Tide rules introduces lights for boats.", ""),  # its verb does not fit
+        ("The upper basin is a lot deeper than the lower one.", ""),
+        ("While the upper basin is a dock, boats may stay.", ""),
         ("It was opened on 3 April 2019.", ""),
         ("This bridge was opened on 3 April 2019.", ""),
         ("The Halden footbridge was not opened in 2019.", ""),
@@ -42,6 +75,51 @@ def test_how_a_text_spells_a_word_tells_whether_it_is_a_name() -> None:
     assert [form.question for form in as_name] == ["When was Vennmouth flooded?"]
     of_two = forms_of("Heavy gates were fitted in 2017.", Spelling.of("Two heavy gates came."))
     assert [form.question for form in of_two] == ["When were heavy gates fitted?"]
+
+
+def test_a_word_that_a_text_writes_both_ways_is_what_it_is_more_often() -> None:
+    text = Spelling.of("Two gauges fell. A gauge rose, and a gauge at the Gauge House. See /ree/log, said Ree.")
+    assert "gauge" in text.small
+    assert "Gauge" not in text.names
+    assert "ree" not in text.small  # a path
+    formed = forms_of("Gauge upkeep is a duty of the town.", text)
+    assert [form.question for form in formed] == ["What is gauge upkeep?"]
+
+
+def test_a_word_of_the_title_names_what_a_sentence_is_about() -> None:
+    statement = "Moorings require a permit of the town."
+    assert forms_of(statement, Spelling.of("two moorings")) == []
+    titled = forms_of(statement, Spelling.of("two moorings", title="Moorings and fees"))
+    assert [form.question for form in titled] == ["What do moorings require?"]
+
+
+@pytest.mark.parametrize(
+    ("heading", "questions"),
+    [
+        ("How to moor a boat", ["How do you moor a boat?"]),
+        ("Remove a wreck", ["How do you remove a wreck?"]),
+        ("Mooring Rules in Winter", []),  # rules of mooring: no task
+        ("tide_log", ["What does tide_log do?"]),
+        ("NIGHT LIGHTS", ["What does Harbour rules 2024 say about night lights?"]),
+        ("The Ree Quay", ["What does Harbour rules 2024 say about the Ree quay?"]),
+        ("Harbour Rules", []),  # as the document
+        ("Version 2.1", []),
+        ("Why is it closed?", []),  # what is?
+        ("When a boat sinks. What now?", []),
+        ("See also", []),
+    ],
+)
+def test_a_heading_is_turned_into_what_its_section_answers(heading: str, questions: list[str]) -> None:
+    spelling = Spelling.of("At night lights burn. The quay of Ree is long.")
+    formed = [form.question for form in heading_forms(heading, "Harbour rules 2024", spelling)]
+    assert formed == questions or (not questions and not any(q.startswith("How do") for q in formed))
+
+
+def test_a_row_is_asked_for_by_the_words_of_its_columns() -> None:
+    form = row_form("Basin = upper basin; Depth in Metres = 4.5; Built = 1931.")
+    assert form is not None
+    assert form.question == "What is the depth in metres of upper basin?"
+    assert row_form("12 = 14; 13 = 15.") is None
 
 
 @pytest.mark.parametrize(

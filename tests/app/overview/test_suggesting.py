@@ -38,6 +38,38 @@ The town engineer inspects the cables of Heron Bridge every second year. It is <
 FERRY = "The river ferry was founded in 1911. The river ferry carries 90 people and their bicycles across the bay.\n"
 
 
+RULES = """# Harbour rules 2024
+
+Pay first.
+
+## Night lights
+
+Boats, whether moored or under way, and however small, show lights from the first hour of the night, as do all barges.
+
+## Summary
+
+See above.
+"""
+MANUAL = """# Harbour manual
+
+## The tide gate
+
+The tide gate is a steel door that keeps floods out of the upper basin.
+
+## Closing
+
+If the tide gate is stuck, the harbour warden must close the mole bridge at once.
+
+## Opening the lock
+
+To open the lock gates, turn both wheels at the same time.
+
+## The log
+
+The harbour log contains the hour of every arrival and the name of every boat.
+"""
+
+
 @pytest.fixture
 def parts(tmp_path: Path, encoder: Encoder) -> Iterator[Parts]:
     parts = Parts(load_settings(data_dir=tmp_path / "data"))
@@ -81,6 +113,42 @@ def test_every_question_is_answered_by_the_words_that_it_shows(parts: Parts) -> 
         text = parts.library.document(one.document_id).text
         assert " ".join(one.answer.span.of(text).split()) == one.answer.text
         assert one.answer.text in {" ".join(c.quote.split()) for c in answer.citations}
+
+
+def test_a_document_without_plain_sentences_is_asked_by_its_sections(parts: Parts) -> None:
+    rules = parts.library.create_collection("rules")
+    list(parts.ingester(rules).ingest([Upload("harbour-rules-2024.md", RULES.encode())]))
+    found = suggester_of(parts, rules).questions()
+    assert "What does Harbour rules 2024 say about night lights?" in {one.question for one in found}
+    assert all(one.answer.text.endswith(".") for one in found)
+
+
+def test_what_a_document_tells_most_of_is_asked_first() -> None:
+    faq = Document(id="manual", text=MANUAL.replace("#", ""), title="Tide gate")
+    candidates = sorted(formed(PassageSplitter().split(faq)), key=lambda one: -one.score)
+    assert candidates[0].question == "What is the tide gate?"
+    assert all(one.score > 0 for one in candidates if one.sentence)
+    assert not any(one.section for one in candidates if one.sentence)
+
+
+def test_the_end_of_a_long_document_is_looked_at_too(parts: Parts) -> None:
+    lines = "".join(
+        f"Entry {n}: the log of day {n} was signed by the watch, and nothing else was seen.\n\n" for n in range(900)
+    )
+    long = parts.library.create_collection("long")
+    end = "# Skarn lighthouse\n\nSkarn lighthouse is a tower of red granite on the outer skerry.\n"
+    list(parts.ingester(long).ingest([Upload("log.md", f"# Harbour log\n\n{lines}{end}".encode())]))
+    assert any("Skarn lighthouse" in one.question for one in suggester_of(parts, long).questions())
+
+
+def test_questions_that_follow_are_about_different_things(parts: Parts) -> None:
+    add(parts, **{"harbour-manual.md": MANUAL})
+    answer = parts.pipeline(town_of(parts)).answer("What is the tide gate?")
+    found = suggester(parts).questions(answer)
+    assert len(found) == 3
+    assert len({one.question.split()[0] for one in found}) > 1
+    assert len({one.answer.text for one in found}) == 3
+    assert not any(one.question == "What is the tide gate?" for one in found)
 
 
 def test_what_was_made_is_kept_until_documents_change(parts: Parts) -> None:
