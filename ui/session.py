@@ -34,7 +34,7 @@ KEPT = (
 )
 SETTING = "setting-"  # begins the keys of the fields of settings
 DEMO = "demo"
-ADDED = "added-times"  # how often something was added: each time, the form for it is a new one
+ADDED = "times-added"
 MAX_NAMED = 1000  # documents to choose among by name; with more, only conditions select
 
 
@@ -246,9 +246,14 @@ def offer_demo(why: str) -> None:
             st.rerun()
 
 
+def times_added() -> int:
+    """Return how often something was added: each time, the form for it is a new one, closed and empty."""
+    return int(st.session_state.get(ADDED, 0))
+
+
 def close_adding() -> None:
-    """Show the form for adding documents closed and empty from the next run on."""
-    st.session_state[ADDED] = st.session_state.get(ADDED, 0) + 1
+    """Show a new form for adding documents from the next run on."""
+    st.session_state[ADDED] = times_added() + 1
 
 
 def create_collection(name: str) -> CollectionInfo:

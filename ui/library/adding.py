@@ -19,7 +19,7 @@ def show(name: str, *, is_open: bool, anywhere: bool = False) -> None:
 
     It takes what is dropped anywhere on the page if so wanted.  Once the work has begun it is closed and empty again.
     """
-    number = st.session_state.get(session.ADDED, 0)
+    number = session.times_added()
     with st.container(key="adding"):
         receiving.show("adding", anywhere=anywhere)
         with (
@@ -64,7 +64,6 @@ def _begin(name: str, files: list[jobs.Sent], typed: str) -> None:
     with session.showing_errors():
         addresses = addresses_in(typed)
         if not files and not addresses:
-            raise AppError("nothing was chosen: choose files or a folder, or type a web address")
+            raise AppError("Nothing was chosen: choose files or a folder, or type a web address")
         jobs.begin(name, files, addresses)
-        session.close_adding()
         st.rerun()

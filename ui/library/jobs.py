@@ -61,6 +61,7 @@ def begin(collection: str, files: Sequence[Sent], sources: Sequence[str] = ()) -
     _accept(job_id, collection, [safe_path(file.name) for file in files], sources)
     session.visitor().record(Action.ADDED_DOCUMENTS, collection, job_id)
     _followed().add(job_id)
+    session.close_adding()
     return job_id
 
 

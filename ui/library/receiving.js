@@ -1,7 +1,7 @@
 // Files and folders that are chosen or dropped: what can be read of them is handed to one of Streamlit's uploaders.
 // Streamlit itself would list each file of another kind as an error, and forget the folders of what is dropped.
 
-const size = (bytes) => (bytes < 2 ** 30 ? `${Math.ceil(bytes / 2 ** 20)} MB` : `${(bytes / 2 ** 30).toFixed(1)} GB`);
+const size = (bytes) => (bytes < 2 ** 30 ? `${Math.ceil(bytes / 2 ** 20)} MB` : `${+(bytes / 2 ** 30).toFixed(1)} GB`);
 const count = (number, word) => `${number.toLocaleString("en")} ${word}${number === 1 ? "" : "s"}`;
 const pathOf = (file) => file.webkitRelativePath || file.name;
 const LISTED = 4; // kinds that are left out, by their suffixes
@@ -30,12 +30,13 @@ function sift(files, rules) {
 // Hand over what can be read, all or nothing; the line says what is left out.
 function handOver(input, files, rules) {
   const { kept, line } = sift(files, rules);
+  input.value = ""; // so that the same choice counts again
   const bytes = kept.reduce((sum, file) => sum + file.size, 0);
   if (!files.length) return "There are no files in it: choose another folder.";
   if (!kept.length) return `Nothing of it can be read. ${line}`;
   if (kept.length > rules.mostFiles || bytes > rules.mostTogether)
-    return `${count(kept.length, "file")} of ${size(bytes)} are too many at once: choose up to `
-      + `${count(rules.mostFiles, "file")} of ${size(rules.mostTogether)}, one sub-folder after the other.`;
+    return `${count(kept.length, "file")} of ${size(bytes)} together are too many at once: choose up to `
+      + `${count(rules.mostFiles, "file")} of ${size(rules.mostTogether)} together, one sub-folder after the other.`;
   const handed = new DataTransfer();
   for (const file of kept.sort((one, other) => pathOf(one).localeCompare(pathOf(other)))) handed.items.add(file);
   input.files = handed.files;
@@ -76,7 +77,13 @@ export default function ({ parentElement, data: rules }) {
   const stop = new AbortController();
   said.stop = stop;
   const options = { capture: true, signal: stop.signal };
+  if (said.form !== rules.form) said.textContent = ""; // what it was said of has been sent
+  said.form = rules.form;
   const within = (target) => target instanceof Element && target.closest(rules.within);
+  const say = (line) => {
+    said.textContent = line;
+    if (line) said.scrollIntoView({ block: "center" });
+  };
   const isOurs = (event) =>
     event.dataTransfer?.types.includes("Files")
     && (within(event.target) || (rules.anywhere && !(event.target instanceof Element && event.target.closest(OTHERS))));
@@ -85,7 +92,7 @@ export default function ({ parentElement, data: rules }) {
     const input = event.target;
     if (event.isSifted || !within(input) || input.type !== "file") return;
     event.stopImmediatePropagation();
-    said.textContent = handOver(input, [...input.files], rules);
+    say(handOver(input, [...input.files], rules));
   }, options);
   window.addEventListener("dragover", (event) => {
     if (!isOurs(event)) return;
@@ -103,8 +110,7 @@ export default function ({ parentElement, data: rules }) {
     const place = document.querySelector(rules.within);
     place.querySelector("details:not([open]) > summary")?.click();
     const files = await filesOf(entries, rules);
-    said.textContent = handOver(place.querySelector('input[type="file"]'), files, rules);
-    said.scrollIntoView({ block: "nearest" });
+    say(handOver(place.querySelector('input[type="file"]'), files, rules));
   }, options);
   return () => stop.abort();
 }

@@ -25,6 +25,7 @@ def show(within: str, *, anywhere: bool) -> None:
     refused = {} if available(settings.ocr) else dict.fromkeys(PICTURE_SUFFIXES, NO_RECOGNISER)
     rules = {
         "within": f".st-key-{within}",
+        "form": session.times_added(),
         "anywhere": anywhere,
         "suffixes": [suffix for suffix in SUFFIXES if suffix not in refused],
         "refused": refused,
