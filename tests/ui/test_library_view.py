@@ -67,7 +67,7 @@ def texts(test: AppTest) -> str:
 
 def add(test: AppTest, **files: bytes) -> AppTest:
     sent = [(name, data, "application/octet-stream") for name, data in files.items()]
-    times = test.session_state[ADDED] if ADDED in test.session_state else 0
+    times = test.session_state.get(ADDED, 0)
     test.file_uploader(key=f"files-{times}").set_value(sent)
     return healthy(test.button(key="add").click().run())
 
