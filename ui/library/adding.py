@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from propcite.app.errors import AppError
 from propcite.app.ingest.readers import SUFFIXES
@@ -59,11 +61,19 @@ def may_add_to(collection: CollectionInfo | None) -> bool:
     return visitor.may(Scope.WRITE, collection.name) if collection else visitor.may_create
 
 
-def _begin(name: str, files: list[jobs.Sent], typed: str) -> None:
+def _begin(name: str, files: list[UploadedFile], typed: str) -> None:
     """Begin to read what was given; what is wrong is said, and everything stays as it was typed."""
     with session.showing_errors():
         addresses = addresses_in(typed)
         if not files and not addresses:
             raise AppError("Nothing was chosen: choose files or a folder, or type a web address")
         jobs.begin(name, files, addresses)
+        _let_go(files)
         st.rerun()
+
+
+def _let_go(files: list[UploadedFile]) -> None:
+    """Free the memory of files that are stored for reading: Streamlit would keep them until the page closes."""
+    if run := get_script_run_ctx():
+        for file in files:
+            run.uploaded_file_mgr.remove_file(run.session_id, file.file_id)
