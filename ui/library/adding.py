@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import streamlit as st
+from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
@@ -74,6 +75,7 @@ def _begin(name: str, files: list[UploadedFile], typed: str) -> None:
 
 def _let_go(files: list[UploadedFile]) -> None:
     """Free the memory of files that are stored for reading: Streamlit would keep them until the page closes."""
-    if run := get_script_run_ctx():
+    run = get_script_run_ctx()
+    if run and isinstance(run.uploaded_file_mgr, MemoryUploadedFileManager):
         for file in files:
             run.uploaded_file_mgr.remove_file(run.session_id, file.file_id)
