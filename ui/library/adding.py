@@ -14,6 +14,7 @@ from propcite.ui import session
 from propcite.ui.library import jobs, receiving
 from propcite.ui.library.addresses import addresses_in
 
+MEANT = "adding-to"  # of the session: the collection that the form shown last was for
 ADDRESS_HEIGHT = 68  # pixels: two lines, and more by pulling
 
 
@@ -52,8 +53,12 @@ def show(name: str, *, is_open: bool, anywhere: bool = False) -> None:
                 "Web addresses", key=f"addresses-{number}", placeholder="https://", height=ADDRESS_HEIGHT
             )
             pressed = st.form_submit_button("Add", key="add", type="primary", icon=":material/add:")
-        if pressed:
-            _begin(name, [*files, *folder], typed)
+        meant, st.session_state[MEANT] = st.session_state.get(MEANT, name), name
+        with session.showing_errors():
+            if pressed and meant != name:  # it was deleted in another tab
+                raise AppError(f"“{meant}” is no longer the collection here: press Add again to add to “{name}”")
+            if pressed:
+                _begin(name, [*files, *folder], typed)
 
 
 def may_add_to(collection: CollectionInfo | None) -> bool:
@@ -63,14 +68,13 @@ def may_add_to(collection: CollectionInfo | None) -> bool:
 
 
 def _begin(name: str, files: list[UploadedFile], typed: str) -> None:
-    """Begin to read what was given; what is wrong is said, and everything stays as it was typed."""
-    with session.showing_errors():
-        addresses = addresses_in(typed)
-        if not files and not addresses:
-            raise AppError("Nothing was chosen: choose files or a folder, or type a web address")
-        jobs.begin(name, files, addresses)
-        _let_go(files)
-        st.rerun()
+    """Begin to read what was given; AppError if something is wrong, and everything stays as it was typed."""
+    addresses = addresses_in(typed)
+    if not files and not addresses:
+        raise AppError("Nothing was chosen: choose files or a folder, or type a web address")
+    jobs.begin(name, files, addresses)
+    _let_go(files)
+    st.rerun()
 
 
 def _let_go(files: list[UploadedFile]) -> None:

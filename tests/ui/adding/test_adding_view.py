@@ -106,6 +106,19 @@ def test_the_form_closes_when_its_work_begins_and_what_was_added_is_said_where_o
 
 
 @pytest.mark.usefixtures("town")
+def test_files_meant_for_a_collection_that_was_deleted_meanwhile_go_to_no_other_unasked(
+    opened: Page, parts: Parts
+) -> None:
+    test = opened("library")
+    parts.library.remove_collection(parts.library.collection("town"))
+    test = add(test, 0, **{"bridge.txt": BRIDGE})
+    assert "“town” is no longer the collection here: press Add again to add to “default”" in texts(test)
+    assert parts.library.collections() == []
+    test = healthy(test.button(key="add").click().run())
+    assert sources(parts, "default") == {"bridge.txt"}
+
+
+@pytest.mark.usefixtures("town")
 def test_an_address_that_is_none_is_said_and_stays_as_it_was_typed(opened: Page) -> None:
     test = opened("library")
     test.text_area(key="addresses-0").set_value("https://example.org/a nonsense")
