@@ -13,7 +13,7 @@ from propcite.ui.clickable import component
 HERE = Path(__file__).parent
 HTML = '<p class="said" role="status"></p><div class="cue" hidden>Drop files and folders anywhere to add them</div>'
 MOST_FILES, MOST_TOGETHER = 1000, 2**30  # that are taken at once: they are in memory until they are read
-NO_RECOGNISER = "pictures, for which text recognition is not installed"
+NO_RECOGNISER = "in need of text recognition, which is not installed"
 
 
 def show(within: str, *, anywhere: bool) -> None:
