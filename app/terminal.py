@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from itertools import zip_longest
 from typing import TYPE_CHECKING
@@ -13,6 +12,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from propcite.app.ingest.names import file_name as file_name
 from propcite.attribution.citations import CitedAnswer, CitedProposition, CitedSentence, Evidence, Label
 from propcite.attribution.formats.wording import (
     ANSWERED_SIGNS,
@@ -252,10 +252,6 @@ def show_table(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None
     for row in rows:
         table.add_row(*(escape(str(cell)) for cell in row))
     out.print(table)
-
-
-def file_name(source: str) -> str:
-    return os.path.basename(source) or source
 
 
 def show_models(models: Sequence[Model]) -> None:

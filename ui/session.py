@@ -35,6 +35,7 @@ KEPT = (
 SETTING = "setting-"  # begins the keys of the fields of settings
 DECIDING = ("review-note-", "review-words-")  # begin the keys of what is typed at the statements of a draft
 DEMO = "demo"
+ADDED = "times-added"
 MAX_NAMED = 1000  # documents to choose among by name; with more, only conditions select
 
 
@@ -207,10 +208,17 @@ def _default_name(by_name: dict[str, CollectionInfo]) -> str:
     default = parts().settings.collection
     if default in by_name:
         return default
-    # With sign-in the last answer may be another person's.
-    with_documents = [] if visitor().name else [one for one in by_name.values() if one.num_documents]
-    last = parts().library.find_answers(with_documents, limit=1).items
-    return last[0].collection if last else max(by_name, key=lambda name: by_name[name].num_documents)
+    with_documents = [one for one in by_name.values() if one.num_documents]
+    return _last_asked(with_documents) or max(by_name, key=lambda name: by_name[name].num_documents)
+
+
+def _last_asked(collections: Sequence[CollectionInfo]) -> str:
+    """Return the name of the collection that was asked last, with sign-in by this person; empty if there is none."""
+    if who := visitor().name:
+        entries = parts().audit.find(collections, who=who, action=Action.ASKED, limit=1).items
+        return entries[0].collection if entries else ""
+    answers = parts().library.find_answers(collections, limit=1).items
+    return answers[0].collection if answers else ""
 
 
 def filled(collection: CollectionInfo | None) -> CollectionInfo | None:
@@ -232,9 +240,21 @@ def offer_demo(why: str) -> None:
     st.info(f"{why} {demo}", icon=":material/inbox:")
     if st.button("Load the demo collection", key="load-demo", type="primary"):
         with showing_errors():
-            add(create_collection(DEMO), gather([DOCUMENTS])[0])
+            outcomes = add(create_collection(DEMO), gather([DOCUMENTS])[0])
+            st.toast(f"{len(outcomes)} documents are in the collection {DEMO}.", icon=":material/check:")
             st.session_state["next-collection"] = DEMO
+            close_adding()
             st.rerun()
+
+
+def times_added() -> int:
+    """Return how often something was added: each time, the form for it is a new one, closed and empty."""
+    return int(st.session_state.get(ADDED, 0))
+
+
+def close_adding() -> None:
+    """Show a new form for adding documents from the next run on."""
+    st.session_state[ADDED] = times_added() + 1
 
 
 def create_collection(name: str) -> CollectionInfo:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from pathlib import PureWindowsPath
 from typing import NamedTuple
 
+from propcite.app.ingest.names import file_name as file_name
 from propcite.app.library.store import Opinion
 from propcite.attribution.citations import CitedAnswer, CitedProposition, Evidence, Label, Verdict
 from propcite.attribution.citing.repaired import MarkerCheck, MarkerState
@@ -188,12 +188,3 @@ def check_line(check: MarkerCheck, text: str) -> str:
     reason = check.verdict.reason if check.verdict and check.state in _GIVING_REASONS else ""
     claim = " ".join(check.sentence.of(text).split())
     return f"{sign} [{check.number}] {words}: {claim}" + (f" ({reason})" if reason else "")
-
-
-def file_name(source: str) -> str:
-    """Return the last part of a path of any operating system.
-
-    >>> file_name("/srv/papers/tides.pdf"), file_name("C:\\\\papers\\\\tides.pdf"), file_name("tides.pdf")
-    ('tides.pdf', 'tides.pdf', 'tides.pdf')
-    """
-    return PureWindowsPath(source).name or source

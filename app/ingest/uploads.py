@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from pathlib import PurePosixPath
 from secrets import token_hex
 from typing import BinaryIO
 
-from propcite.app.errors import BusyError, ReadError
+from propcite.app.errors import BusyError
 from propcite.app.ingest.outcomes import Outcome
 from propcite.app.ingest.worker import Worker
 from propcite.app.library.store import Job
@@ -16,7 +15,7 @@ from propcite.app.library.store.jobs import MAX_JOBS, OF_ONE
 from propcite.app.parts import Parts
 from propcite.attribution.formats.text import is_address
 
-__all__ = ["Job", "Uploads", "safe_name"]
+__all__ = ["Job", "Uploads"]
 RETRY_S = 60.0
 
 
@@ -96,16 +95,3 @@ class Uploads:
     def forget(self, job_id: str) -> None:
         """List a job that has ended no more."""
         self.parts.jobs.put_away(job_id)
-
-
-def safe_name(name: str | None) -> str:
-    """Return a file's name without folders and unprintable characters.
-
-    >>> safe_name("../../etc/passwd.txt"), safe_name("C:\\\\notes\\\\a\\x00b.md")
-    ('passwd.txt', 'ab.md')
-    """
-    last = PurePosixPath((name or "").replace("\\", "/")).name
-    printable = "".join(c for c in last if c.isprintable()).strip()[-200:]
-    if not printable.strip("."):
-        raise ReadError("a file has no name: send each with its file name")
-    return printable

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from importlib.metadata import version
-from pathlib import PureWindowsPath
 
+from propcite.app.ingest.names import file_name
 from propcite.app.library.store import Action, Library
 from propcite.app.library.store.tables import now
 from propcite.app.parts import Parts
@@ -54,7 +54,7 @@ def _sources(library: Library, answer: CitedAnswer) -> tuple[SourceVersion, ...]
     return tuple(
         SourceVersion(
             document.title,
-            document.source if is_address(document.source) else PureWindowsPath(document.source).name,
+            document.source if is_address(document.source) else file_name(document.source),
             files[id_].sha256 if id_ in files else "",
             read_at.get(id_),
             document.status,

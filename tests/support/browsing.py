@@ -9,7 +9,7 @@ import subprocess
 import tempfile
 import time
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib.resources import files
 from pathlib import Path
@@ -207,6 +207,23 @@ def sent(driver: webdriver.Chrome, file: Path) -> bool:
         button.click()
         return bool(wait_for(taken, 15))
     return False
+
+
+def drop(driver: webdriver.Chrome, paths: Sequence[Path], until: Callable[[], Any]) -> Any:
+    """Drop files and folders of this machine on the middle of the page until that shows.  -> what it shows
+
+    As with a press, what is dropped while the page is drawn may be lost.
+    """
+
+    def dropped() -> Any:
+        x, y = driver.execute_script("return [innerWidth / 2, innerHeight / 2]")
+        data = {"items": [], "files": [str(path) for path in paths], "dragOperationsMask": 1}
+        for kind in ("dragEnter", "dragOver", "dragOver", "drop"):
+            driver.execute_cdp_cmd("Input.dispatchDragEvent", {"type": kind, "x": x, "y": y, "data": data})
+            time.sleep(0.2)  # as a hand needs: what is dropped before the page has taken the drag is refused
+        return wait_for(until, PRESS_S)
+
+    return wait_for(dropped)
 
 
 def memory_mb(data_dir: Path) -> float:

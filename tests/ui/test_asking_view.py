@@ -321,7 +321,7 @@ def test_documents_that_came_after_an_answer_are_counted_and_it_is_asked_again(
 
 def test_documents_are_added_where_one_asks(opened: Page, tmp_path: Path) -> None:
     test = opened(tmp_path)
-    test.file_uploader(key="files").set_value([("2023.txt", TEXTS["2023.txt"].encode(), "text/plain")])
+    test.file_uploader(key="files-0").set_value([("2023.txt", TEXTS["2023.txt"].encode(), "text/plain")])
     test = healthy(test.button(key="add").click().run())
     wait_until(lambda: all(job.has_ended for job in jobs.uploads().jobs("default")), "it is not read")
     test = ask(healthy(test.run()), QUESTION)

@@ -11,8 +11,10 @@ from browsing import press, saying, wait_for
 from selenium.webdriver import Chrome
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
-from shared_library import BEN, OURS, SECRET, SharedLibrary, shared_library
+from shared_library import ADA, BEN, OURS, SECRET, THEIRS, SharedLibrary, shared_library
 from signing_in import page_of, provider
+
+from propcite.app.library.store import Action, Via
 
 pytestmark = [
     pytest.mark.browser,
@@ -72,6 +74,20 @@ def test_a_collection_is_shared_on_the_page_and_taken_back(address: str, library
         wait_for(lambda: ben.find_elements(By.CSS_SELECTOR, '[data-testid="stDataFrame"]'))
     did = [(one.who, one.action, one.subject) for one in library.parts.audit.find().items]
     assert did[:2] == [(BEN, "unshared", ZOE), (BEN, "shared", f"{ZOE}: read")]
+
+
+def test_the_page_opens_with_the_collection_that_this_person_asked_last(address: str, library: SharedLibrary) -> None:
+    def opened(driver: Chrome) -> str:
+        driver.get(address)
+        box = '[data-testid="stSidebar"] [data-testid="stSelectbox"] input'
+        return str(wait_for(lambda: driver.find_element(By.CSS_SELECTOR, box).get_attribute("value")))
+
+    with browsing.browsing() as ben:
+        sign_in(ben, address, BEN)
+        assert opened(ben) == OURS
+        library.parts.audit.record(BEN, Via.PAGE, Action.ASKED, THEIRS, library.answers[THEIRS])
+        library.parts.audit.record(ADA, Via.PAGE, Action.ASKED, OURS, library.answers[OURS])
+        assert opened(ben) == THEIRS
 
 
 def test_signing_out_ends_what_is_open_in_other_tabs(address: str) -> None:

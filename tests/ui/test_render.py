@@ -321,7 +321,7 @@ def test_plain_markdown_shows_the_text_and_nothing_else(attack: str) -> None:
 
 def test_a_file_is_named_as_its_owner_knows_it() -> None:
     names = [words.file_name(source) for source in ("/a/b c.pdf", "C:\\a\\b.pdf", "b.pdf", "a/b/")]
-    assert names == ["b c.pdf", "b.pdf", "b.pdf", "b"]
+    assert names == ["b c.pdf", "b.pdf", "b.pdf", "a/b"]
 
 
 def test_an_answer_grows_with_its_markers_and_shows_just_its_text() -> None:

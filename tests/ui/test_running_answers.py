@@ -47,7 +47,7 @@ def parts(tmp_path: Path, encoder: Encoder, llm: ScriptedLlm) -> Iterator[Parts]
 
 def begun(answers: RunningAnswers, parts: Parts, order: Order = ORDER) -> RunningAnswer:
     job = Job(Turns(1, 60.0), Costs(), "", Kind.READ, 600.0)
-    return answers.begin(order, job, lambda: parts.pipeline(parts.library.collection(order.collection)))
+    return answers.begin(order, job, lambda _: parts.pipeline(parts.library.collection(order.collection)))
 
 
 def followed(one: RunningAnswer, until: str = "") -> None:

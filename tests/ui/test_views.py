@@ -227,7 +227,7 @@ def test_a_search_and_a_question_look_at_the_chosen_documents_alone(opened: Page
 def test_documents_are_added_listed_and_removed(opened: Page, tmp_path: Path) -> None:
     test = healthy(opened(tmp_path, "library"))
     assert "There are no documents yet" in texts(test)
-    test.file_uploader(key="files").set_value(
+    test.file_uploader(key="files-0").set_value(
         [("bridge.md", BRIDGE.encode(), "text/markdown"), ("bad.pdf", b"not a pdf", "application/pdf")]
     )
     test = healthy(test.button(key="add").click().run())

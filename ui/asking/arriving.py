@@ -12,19 +12,20 @@ from propcite.ui.library.words import arriving_line
 EVERY_S = 2.0  # between two looks at the jobs
 
 
-def show(collection: CollectionInfo | None) -> None:
-    """Show it while documents are being read; when all are, the whole page is drawn again."""
-    if collection and num_left(collection):
+def show(collection: CollectionInfo | None, *, is_answer_open: bool, is_waited_for: bool) -> None:
+    """Show it while documents are being read, unless the open answer waits for them.
+
+    When all are, the whole page is drawn again and says what became of them.
+    """
+    if collection is None:
+        return
+    jobs.show_followed(collection, is_answer_open=is_answer_open)
+    if not is_waited_for and jobs.num_left(collection):
         st.fragment(_show, run_every=EVERY_S)(collection)
 
 
-def num_left(collection: CollectionInfo) -> int:
-    """Return how many documents of a collection are still being read."""
-    return sum(job.num_left for job in jobs.uploads().jobs(collection.name))
-
-
 def _show(collection: CollectionInfo) -> None:
-    left = num_left(collection)
+    left = jobs.num_left(collection)
     if not left:
         st.rerun()
     with session.showing_errors():

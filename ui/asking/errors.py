@@ -11,7 +11,7 @@ from propcite.app.library.store import CollectionInfo
 from propcite.attribution.citations import CitedAnswer
 from propcite.retrieval.errors import PropCiteError
 from propcite.ui import session
-from propcite.ui.asking.question_box import choose
+from propcite.ui.asking.question_box import Asked, choose
 from propcite.ui.asking.running import Question
 from propcite.ui.markdown import plain
 from propcite.ui.words import sentence
@@ -59,7 +59,8 @@ def show(opened: str) -> None:
         forget()
         return
     reason, without_model = failed.reason, failed.without_model
-    st.error(f"{NOT_ANSWERED} {plain(sentence(reason.rstrip('.')))}", icon=":material/error:")
+    beginning = f"{NOT_ANSWERED} " if failed.question else ""
+    st.error(f"{beginning}{plain(sentence(reason.rstrip('.')))}", icon=":material/error:")
     if without_model:
         with st.container(horizontal=True, vertical_alignment="center", gap="small", key="no-model"):
             st.button(
@@ -113,19 +114,23 @@ def remember(collection: CollectionInfo | None) -> None:
     st.session_state["asking-of"] = collection.name if collection else ""
 
 
-def reason_not_to_ask(collection: CollectionInfo | None) -> str:
+def reason_not_to_ask(collection: CollectionInfo | None, asked: Asked) -> str:
     """Return why this collection cannot be asked; empty if it can."""
     names = {c.name for c in session.visitor().collections()}
-    return reason_against(st.session_state.get("asking-of", ""), collection, names)
+    brings = bool(asked.files or (asked.question and asked.question.reading))
+    return reason_against(st.session_state.get("asking-of", ""), collection, names, brings=brings)
 
 
-def reason_against(meant: str, now: CollectionInfo | None, names: Collection[str]) -> str:
+def reason_against(meant: str, now: CollectionInfo | None, names: Collection[str], *, brings: bool = False) -> str:
     """Return why a question meant for one collection cannot be asked of another; empty if it can.
+
+    One that brings its own documents needs none that are there already.
 
     >>> reason_against("harbour", None, []).partition(". ")[0]
     'The collection “harbour” is gone'
     """
     gone = f"The collection “{meant}” is gone. " if meant and meant not in names else ""
-    if now is None or not now.num_documents:
+    if not brings and (now is None or not now.num_documents):
         return f"{gone}{NONE_YET}"
-    return f"{gone}Nothing was asked: send it again to ask “{now.name}”." if gone else ""
+    where = f"ask “{now.name}”" if now else "begin a new one"
+    return f"{gone}Nothing was asked: send it again to {where}." if gone else ""

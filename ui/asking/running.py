@@ -29,11 +29,15 @@ LOOK_S = 0.5  # after which a reader looks again, though nothing has changed
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A question, and the answer that it follows, if it follows one; `quoted` asks for the sources' own words."""
+    """A question, and the answer that it follows, if it follows one; `quoted` asks for the sources' own words.
+
+    `reading` names the job that reads the files sent with it: it is answered once they are read.
+    """
 
     text: str
     after: str = ""
     quoted: bool = False
+    reading: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +62,7 @@ class RunningAnswer:
         self.ended = self.model_failed = False
         self._job, self._before = job, dict[str, Step]()
         self._coming: AnswerStream | None = None
-        self._is_stopped, self._version, self._changed = False, 0, Condition()
+        self.is_stopped, self._version, self._changed = False, 0, Condition()
         self._heard = time.monotonic()
 
     @property
@@ -84,16 +88,16 @@ class RunningAnswer:
 
     def stop(self) -> None:
         """Stop the writing; what was written until now is stored."""
-        self._is_stopped = True
+        self.is_stopped = True
         self._job.cancel()
         if self._coming:
             self._coming.close()
 
-    def write(self, open_pipeline: Callable[[], Pipeline], record: Callable[[str], None]) -> None:
+    def write(self, open_pipeline: Callable[[RunningAnswer], Pipeline], record: Callable[[str], None]) -> None:
         """Write and store it; errors end up in `error`.  `record` gets the id of the stored answer."""
         try:
             with self._job.pacing(), suppress(LeftError):
-                self._write(open_pipeline())
+                self._write(open_pipeline(self))
             if self._coming and self._coming.stored:
                 self.answer_id = self._coming.stored.id
                 record(self.answer_id)
@@ -110,15 +114,15 @@ class RunningAnswer:
 
     def _write(self, pipeline: Pipeline) -> None:
         question = self.order.question
-        with pipeline.answer_stream(question.text, question.after, self._report) as self._coming:
+        with pipeline.answer_stream(question.text, question.after, self.report) as self._coming:
             self._heard = time.monotonic()
-            if self._is_stopped:
+            if self.is_stopped:
                 return
             for so_far in growing(self._coming):
                 self.text = so_far
                 self._tell()
 
-    def _report(self, name: str, ms: float | None) -> None:
+    def report(self, name: str, ms: float | None) -> None:
         """Take a step before the writing: `ms` is None when it begins."""
         self._before[name] = Step(name, ms or 0.0, done=ms is not None)
         self._heard = time.monotonic()
@@ -148,7 +152,7 @@ class RunningAnswers:
         self,
         order: Order,
         job: Job,
-        open_pipeline: Callable[[], Pipeline],
+        open_pipeline: Callable[[RunningAnswer], Pipeline],
         record: Callable[[str], None] = lambda _: None,
         kept: Keeping | None = None,
     ) -> RunningAnswer:

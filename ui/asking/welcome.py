@@ -7,10 +7,10 @@ import json
 import streamlit as st
 
 from propcite.app.demo import QUESTIONS
-from propcite.app.library.store import CollectionInfo, Scope
+from propcite.app.library.store import CollectionInfo
 from propcite.ui import session
 from propcite.ui.asking.question_box import offer
-from propcite.ui.library import adding
+from propcite.ui.library import adding, jobs
 from propcite.ui.markdown import plain
 from propcite.ui.overview import questions
 
@@ -20,7 +20,9 @@ NUM_SUGGESTED = 4
 def welcome(collection: CollectionInfo | None) -> None:
     st.title("Ask your documents", anchor=False)
     st.markdown("Every statement in the answer shows the words that support it.")
-    if session.filled(collection) and collection and collection.name != session.DEMO:
+    if collection and not collection.num_documents and jobs.num_left(collection):
+        st.markdown("Its first documents are being read.")
+    elif session.filled(collection) and collection and collection.name != session.DEMO:
         questions.show_first(collection)
     elif collection and collection.num_documents:
         st.caption("Questions to begin with")
@@ -32,8 +34,6 @@ def welcome(collection: CollectionInfo | None) -> None:
 
 def _offer_adding(collection: CollectionInfo | None) -> None:
     """Take files and addresses here too: what is asked next may be about them."""
-    visitor = session.visitor()
-    if collection and visitor.may(Scope.WRITE, collection.name):
-        adding.show(collection.name, is_open=False)
-    elif collection is None and visitor.may_create:
-        adding.show(session.parts().settings.collection, is_open=True)
+    if adding.may_add_to(collection):
+        name = collection.name if collection else session.parts().settings.collection
+        adding.show(name, is_open=collection is None)

@@ -10,7 +10,9 @@ from propcite.attribution.citations import CitedAnswer, Label
 from propcite.attribution.formats.wording import label_of
 from propcite.ui.words import EXTRACTIVE, counted, percent
 
+READ = "read"  # a step of the page, before those of the answer, where files were sent with a question
 NOW = {
+    READ: "Reading what you sent",
     "understand": "Reading the question in its conversation",
     "retrieve": "Finding passages",
     "write": "Writing",
@@ -19,6 +21,7 @@ NOW = {
     "judge": "Checking that they support it",
 }
 DONE = {
+    READ: "Read what you sent",
     "understand": "Understood the question",
     "retrieve": "Found passages",
     "write": "Wrote",
@@ -62,7 +65,7 @@ def step_lines(begun: Sequence[Step], *, follows: bool) -> list[str]:
     ['✓ Found passages · 61 ms', '○ Writing']
     """
     by_name = {step.name: step for step in begun}
-    shown = [name for name in STEPS if name in by_name or follows or name != "understand"]
+    shown = [name for name in (READ, *STEPS) if name in by_name or name not in (READ, "" if follows else "understand")]
     return [step_line(by_name[name]) if name in by_name else f"○ {NOW[name]}" for name in shown]
 
 

@@ -13,12 +13,13 @@ from propcite.app.library.store import Action, CollectionInfo, Scope
 from propcite.app.turns.costs import Kind
 from propcite.retrieval.errors import PropCiteError
 from propcite.ui import reader, session
-from propcite.ui.asking import errors, turns
+from propcite.ui.asking import attached, errors, turns
 from propcite.ui.asking.interrupted import KeptOrders
 from propcite.ui.asking.progress import Steps
-from propcite.ui.asking.question_box import choose
+from propcite.ui.asking.question_box import Asked, choose
 from propcite.ui.asking.running import Order, Question, RunningAnswer, RunningAnswers
 from propcite.ui.asking.words import history_label_of, silence_line
+from propcite.ui.library import jobs
 from propcite.ui.markdown import plain
 from propcite.ui.people.turns import admitted
 from propcite.ui.words import EXTRACTIVE
@@ -37,28 +38,40 @@ def kept_orders() -> KeptOrders:
     return KeptOrders(session.parts().settings.data_dir)
 
 
-def begin(collection: CollectionInfo, question: Question, documents: Sequence[str]) -> None:
-    """Start the answer and put it into the address; a question that is refused is given back with the reason."""
+def begin(collection: CollectionInfo | None, asked: Asked, documents: Sequence[str]) -> None:
+    """Start the answer and put it into the address; a question that is refused is given back with the reason.
+
+    Files that came with it are read first; without a question they are read alone.
+    """
+    question = asked.question
     try:
-        visitor, parts = session.visitor(), session.parts()
-        visitor.require(Scope.READ, collection.name)
-
-        def open_pipeline() -> Pipeline:
-            pipeline = session.pipeline_of(parts, collection, documents)
-            return replace(pipeline, open_generator=lambda: parts.extractive) if question.quoted else pipeline
-
-        order = Order(visitor.name, collection.name, question, tuple(documents))
-        one = running_answers().begin(
-            order,
-            admitted(Kind.ANSWER),
-            open_pipeline,
-            lambda answer_id: visitor.record(Action.ASKED, collection.name, answer_id),
-            kept_orders(),
-        )
-        open_running(one.id)
+        if asked.files:
+            collection, question = attached.read(collection, asked)
+        if collection and question:
+            _answer(collection, question, documents)
     except PropCiteError as error:
-        errors.give_back(question.text, str(error))
+        errors.give_back(question.text if question else "", str(error))
     st.rerun()
+
+
+def _answer(collection: CollectionInfo, question: Question, documents: Sequence[str]) -> None:
+    visitor, parts, uploads = session.visitor(), session.parts(), jobs.uploads()
+    visitor.require(Scope.READ, collection.name)
+
+    def open_pipeline(one: RunningAnswer) -> Pipeline:
+        new = attached.wait(one, uploads) if question.reading else []
+        among = [*documents, *new] if documents else []
+        pipeline = session.pipeline_of(parts, parts.library.collection(collection.name), among)
+        return replace(pipeline, open_generator=lambda: parts.extractive) if question.quoted else pipeline
+
+    one = running_answers().begin(
+        Order(visitor.name, collection.name, question, tuple(documents)),
+        admitted(Kind.ANSWER),
+        open_pipeline,
+        lambda answer_id: visitor.record(Action.ASKED, collection.name, answer_id),
+        kept_orders(),
+    )
+    open_running(one.id)
 
 
 def open_running(id_: str) -> None:

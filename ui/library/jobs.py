@@ -14,8 +14,9 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from propcite.app.errors import NotFoundError
+from propcite.app.ingest.names import safe_path
 from propcite.app.ingest.outcomes import Outcome
-from propcite.app.ingest.uploads import Job, Uploads, safe_name
+from propcite.app.ingest.uploads import Job, Uploads
 from propcite.app.library.store import Action, CollectionInfo, Scope
 from propcite.ui import session
 from propcite.ui.library.words import holds_line, job_line, jobs_line, outcome_line
@@ -49,16 +50,19 @@ def uploads() -> Uploads:
         return _current[0]
 
 
-def begin(collection: str, files: Sequence[Sent], sources: Sequence[str] = ()) -> None:
-    """Accept files and addresses; they are read even if the page closes."""
+def begin(collection: str, files: Sequence[Sent], sources: Sequence[str] = ()) -> str:
+    """Accept files and addresses, which are read even if the page closes; return the id of the job."""
     session.load_model()
     session.create_collection(collection)
     waiting = uploads()
     job_id = waiting.new_id()
     for number, file in enumerate(files):
         waiting.write(job_id, number, BytesIO(file.getvalue()))
-    _accept(job_id, collection, [safe_name(file.name) for file in files], sources)
+    _accept(job_id, collection, [safe_path(file.name) for file in files], sources)
     session.visitor().record(Action.ADDED_DOCUMENTS, collection, job_id)
+    _followed().add(job_id)
+    session.close_adding()
+    return job_id
 
 
 def read_again(collection: str, source: str, kept: Path | None) -> None:
@@ -114,18 +118,41 @@ def show(collection: CollectionInfo | None, *, is_document_open: bool) -> list[G
     """
     if collection is None:
         return []
-    may_change, followed = session.visitor().may(Scope.WRITE, collection.name), _followed()
+    may_change = session.visitor().may(Scope.WRITE, collection.name)
     jobs = uploads().jobs(collection.name)
-    ended = {job.id: _Ended(job, uploads().outcomes(job.id)) for job in jobs if job.has_ended}
-    if ended and not is_document_open:
-        _show_ended(list(ended.values()))
-    for id_ in followed & ended.keys():
-        if is_document_open:
-            st.toast(plain(job_line(*ended[id_])), icon=":material/library_books:")
-        followed.discard(id_)
-    going_on = [job for job in jobs if not job.has_ended]
-    followed.update(job.id for job in going_on)
-    return [Going(job, _place(job, may_change=may_change)) for job in going_on]
+    if is_document_open:
+        _show_briefly(jobs)
+    elif ended := [_Ended(job, uploads().outcomes(job.id)) for job in jobs if job.has_ended]:
+        _show_ended(ended)
+    _followed().update(job.id for job in jobs if not job.has_ended)
+    return [Going(job, _place(job, may_change=may_change)) for job in jobs if not job.has_ended]
+
+
+def show_followed(collection: CollectionInfo, *, is_answer_open: bool) -> None:
+    """Show where one asks how this person's jobs ended; above an open answer for a moment, once."""
+    mine, known = session.visitor().name, uploads().jobs(collection.name)
+    _followed().update(job.id for job in known if job.by == mine and not job.has_ended)
+    jobs = [job for job in known if job.id in _followed()]
+    if is_answer_open:
+        _show_briefly(jobs)
+    elif ended := [_Ended(job, uploads().outcomes(job.id)) for job in jobs if job.has_ended]:
+        _show_ended(ended)
+
+
+def num_left(collection: CollectionInfo) -> int:
+    """Return how many documents of a collection are still being read."""
+    return sum(job.num_left for job in uploads().jobs(collection.name))
+
+
+def _show_briefly(jobs: Sequence[Job]) -> None:
+    """Show for a moment how followed jobs ended, each once."""
+    for job in jobs:
+        if job.has_ended and job.id in _followed():
+            outcomes = uploads().outcomes(job.id)
+            reasons = [outcome.reason for outcome in outcomes if outcome.state == "failed" and len(outcomes) > 1]
+            line = ". ".join([job_line(job, outcomes), *reasons[:1]])
+            st.toast(plain(line), icon=":material/library_books:", duration="long")
+            _followed().discard(job.id)
 
 
 def _followed() -> set[str]:

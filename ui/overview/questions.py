@@ -13,9 +13,9 @@ from propcite.app.overview.suggester import Suggester, suggester_of
 from propcite.app.turns.costs import Kind
 from propcite.attribution.citations import CitedAnswer
 from propcite.ui import session
-from propcite.ui.asking import arriving
 from propcite.ui.asking.question_box import choose
 from propcite.ui.asking.running import Question
+from propcite.ui.library import jobs
 from propcite.ui.markdown import plain
 from propcite.ui.overview.making import Making
 from propcite.ui.people.turns import admitted
@@ -46,7 +46,7 @@ def _show(collection: CollectionInfo, after: CitedAnswer | None) -> None:
     kept = suggester.kept(after)
     if kept is not None:
         _offer(kept, after)
-    elif not arriving.num_left(collection) and _begun(suggester, after):
+    elif not jobs.num_left(collection) and _begun(suggester, after):
         st.fragment(_wait, run_every=EVERY_S)(suggester, after)
 
 

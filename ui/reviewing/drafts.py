@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from propcite.app.errors import NotFoundError
-from propcite.app.ingest.uploads import safe_name
+from propcite.app.ingest.names import safe_name
 from propcite.app.library.store import Action, CollectionInfo, ReviewInfo, Scope
 from propcite.app.parts import Parts
 from propcite.app.reviewing.citing import Reviewing

@@ -53,26 +53,27 @@ def show() -> None:
         turns.start_conversation()
         answer = running = None
     errors.show(f"{answer.id if answer else ''} {collection.name if collection else ''}")
-    arriving.show(collection)
-    page, question = question_box.place(answer, collection)
+    is_waited_for = bool(running and running.order.question.reading)
+    arriving.show(collection, is_answer_open=bool(answer or running), is_waited_for=is_waited_for)
+    page, asked = question_box.place(answer, collection)
     documents, problem = errors.documents_of(collection)
-    beside = st.sidebar if question or answer or running else page
+    beside = st.sidebar if asked or answer or running else page
     writing.show_unfinished(session.visitor().collections(), beside, running.id if running else "")
     history.show(collection, answer.id if answer else running.id if running else "")
     with page:
-        if question is None and answer:
+        if asked is None and answer:
             show_answer(answer)
-        elif question is None and running:
+        elif asked is None and running:
             errors.remember(collection)
             writing.follow(running)
-        elif question is None:
+        elif asked is None:
             welcome(collection)
-        elif reason := problem or deleted or errors.reason_not_to_ask(collection):
-            errors.give_back(question.text, reason)
+        elif reason := problem or deleted or errors.reason_not_to_ask(collection, asked):
+            errors.give_back(asked.question.text if asked.question else "", reason)
             st.rerun()
-        elif collection:
+        else:
             errors.forget()
-            writing.begin(collection, question, documents)
+            writing.begin(collection, asked, documents)
     errors.remember(collection)
 
 

@@ -22,13 +22,14 @@ def show_collection(chosen: CollectionInfo | None) -> DeltaGenerator | None:
         return None
     if chosen is None:
         session.offer_demo("There are no documents yet: add your own below.")
-        adding.show(session.parts().settings.collection, is_open=True)
+        adding.show(session.parts().settings.collection, is_open=True, anywhere=True)
         return None
     holds = st.empty()
     holds.markdown(words.holds_line(chosen))
     may_change = asking.may(Scope.WRITE, chosen.name)
     if may_change:
-        adding.show(chosen.name, is_open=not chosen.num_documents)
+        is_empty = not chosen.num_documents and not jobs.num_left(chosen)
+        adding.show(chosen.name, is_open=is_empty, anywhere=True)
     failures.show(chosen)
     if may_change:
         rereading.show(chosen)

@@ -9,11 +9,12 @@ from propcite.app.ingest.readers.files import (
     read_document,
     source_path,
 )
-from propcite.app.ingest.readers.kinds import ARCHIVES, KINDS, SUFFIXES
+from propcite.app.ingest.readers.kinds import ARCHIVES, KINDS, PICTURE_SUFFIXES, SUFFIXES
 
 __all__ = [
     "ARCHIVES",
     "KINDS",
+    "PICTURE_SUFFIXES",
     "SUFFIXES",
     "check_size",
     "document_from_bytes",

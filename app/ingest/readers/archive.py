@@ -12,6 +12,7 @@ from pathlib import Path, PurePosixPath
 from typing import IO
 
 from propcite.app.errors import ReadError
+from propcite.app.ingest.names import is_hidden, parts_of
 from propcite.app.ingest.readers.files import MAX_BYTES, check_size
 from propcite.app.ingest.readers.kinds import ARCHIVES, KINDS, is_supported
 
@@ -79,7 +80,7 @@ class Member:
 
     @property
     def name(self) -> str:
-        return PurePosixPath(self.path).name
+        return PurePosixPath(self.location).name
 
     @property
     def size(self) -> int:
@@ -104,12 +105,11 @@ def members(name: str, file: Path | bytes, location: str) -> tuple[list[Member],
     accepted: list[Member] = []
     errors: list[ReadError] = []
     for path, info in sorted(archive.members.items()):
-        parts = PurePosixPath(path.replace("\\", "/")).parts
-        hidden = any(part.startswith((".", "__MACOSX")) for part in parts if part != "..")
-        if not parts or hidden or not is_supported(path):
+        if is_hidden(path) or not is_supported(path):
             continue
-        inside = f"{location}!/{path}"
-        if ".." in parts or path.startswith("/") or parts[0].endswith(":"):
+        parts = parts_of(path)
+        inside = f"{location}!/{'/'.join(parts) or path}"
+        if not parts:
             errors.append(ReadError(f"{path} leads out of {name}: create the archive again without such paths", inside))
         elif is_encrypted(info):
             errors.append(ReadError(f"{parts[-1]} is encrypted in {name}: unpack it and add its files", inside))

@@ -74,6 +74,7 @@ KINDS = (
     "txt, md, html, pdf, png, jpeg, tiff, docx, odt, rtf, epub, pptx, odp, xlsx, ods, csv, tsv, json, jsonl, eml, "
     "mbox, and zip archives of these"
 )
+PICTURE_SUFFIXES = tuple(suffix for suffix, (module, _) in _READERS.items() if module == "images")
 PICTURES = ("png", "jpeg", "tiff")  # kinds of documents whose text is recognised
 PAGED = ("pdf", *PICTURES)  # kinds whose pages can be drawn
 _LEGACY = {".doc": ".docx", ".dot": ".docx", ".xls": ".xlsx", ".ppt": ".pptx", ".pps": ".pptx", ".msg": ".eml"}

@@ -11,9 +11,10 @@ from typing import Annotated
 from fastapi import APIRouter, File, Form, Query, Request, Response, UploadFile
 
 from propcite.app.errors import NotFoundError
+from propcite.app.ingest.names import safe_path
 from propcite.app.ingest.outcomes import Outcome
 from propcite.app.ingest.readers import SUFFIXES
-from propcite.app.ingest.uploads import Job, Uploads, safe_name
+from propcite.app.ingest.uploads import Job, Uploads
 from propcite.app.library.selection import selected_documents
 from propcite.app.library.store import Action, CollectionInfo, DetailsChange, DocumentInfo
 from propcite.app.server.access import Access, CheckedRoute, ReadAccess, WriteAccess
@@ -94,7 +95,7 @@ async def add_documents(
     name = access.collection_name(collection)
     await asyncio.to_thread(access.service.uploads.check, access.speaker())
     uploads, web = files or [], addresses or []
-    names = [safe_name(file.filename) for file in uploads]
+    names = [safe_path(file.filename) for file in uploads]
     _check(names, web)
     job = await _accept(access, name, uploads, names, web)
     await asyncio.to_thread(access.record, Action.ADDED_DOCUMENTS, name, job.id)

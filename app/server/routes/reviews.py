@@ -12,7 +12,7 @@ from fastapi import APIRouter, File, Query, Request, Response, UploadFile
 from pydantic import Field
 
 from propcite.app.errors import NotFoundError
-from propcite.app.ingest.uploads import safe_name
+from propcite.app.ingest.names import safe_name
 from propcite.app.library.store import Action, ReviewInfo, Scope
 from propcite.app.reviewing.drafts import DRAFTS
 from propcite.app.reviewing.exports import ReviewFormat, cited_draft, export_review

@@ -54,6 +54,16 @@ def test_members_of_supported_types_are_sources_of_their_own(tmp_path: Path) -> 
     assert "The pier opened in June." in read(accepted[1])
 
 
+def test_members_are_named_by_their_folders_however_these_are_written() -> None:
+    files = {"a/notes.md": b"One.", "b\\notes.md": b"Two.", "c/no\ntes.md": b"Three.", "__pycache__/d.txt": b"x"}
+    accepted, errors = members("town.zip", packed(files), "town.zip")
+    assert [member.location for member in accepted] == [f"town.zip!/{x}/notes.md" for x in "abc"]
+    assert [(member.name, read(member)) for member in accepted] == [
+        ("notes.md", "One."), ("notes.md", "Two."), ("notes.md", "Three."),
+    ]  # fmt: skip
+    assert errors == []
+
+
 def test_encrypted_nested_linked_and_path_traversing_members_are_refused() -> None:
     link = zipfile.ZipInfo("link.txt")
     link.create_system, link.external_attr = 3, 0o120777 << 16

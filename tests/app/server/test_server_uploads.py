@@ -23,7 +23,8 @@ from reportlab.pdfgen.canvas import Canvas
 from scanned import Scanner, printed, saved
 from serving import running_server, wait_until
 
-from propcite.app.ingest.uploads import Uploads, safe_name
+from propcite.app.ingest.names import safe_name, safe_path
+from propcite.app.ingest.uploads import Uploads
 from propcite.app.parts import Parts
 
 QUICK = {"judge": "none", "splitter": "rules", "collection": "harbour"}
@@ -208,6 +209,40 @@ def test_a_removed_document_is_no_longer_found(http: httpx.Client) -> None:
 )
 def test_a_file_name_never_leads_out_of_the_data_directory(path: str, name: str) -> None:
     assert safe_name(path) == name
+
+
+@pytest.mark.parametrize(
+    ("path", "name"),
+    [
+        ("town/2024/a.md", "town/2024/a.md"),
+        ("town\\2024\\a.md", "town/2024/a.md"),
+        ("./town//a.md", "town/a.md"),
+        ("to\nwn/ .. /a.md", "a.md"),
+        ("../town/a.md", "a.md"),
+        ("/town/a.md", "a.md"),
+        ("//host/town/a.md", "a.md"),
+        ("C:/town/a.md", "a.md"),
+        ("https://example.org/a.md", "a.md"),
+        ("t\x1b[31mown\u202e/a.md", "t[31mown/a.md"),
+        (f"{'o' * 300}/{'p' * 150}/{'q' * 150}/a.md", f"{'p' * 150}/{'q' * 150}/a.md"),
+        (f"{'o' * 300}/a.md", f"{'o' * 200}/a.md"),
+    ],
+)
+def test_the_folders_of_a_file_stay_in_its_name_unless_they_lead_out(path: str, name: str) -> None:
+    assert safe_path(path) == name
+
+
+def test_files_of_the_same_name_in_two_folders_are_two_documents(http: httpx.Client, parts: Parts) -> None:
+    def send(**texts: bytes) -> list[tuple[str, str]]:
+        files = [("files", (f"{folder}/notes.md", text)) for folder, text in texts.items()]
+        job = http.post("/v1/documents?wait=true", files=files).json()
+        return [(outcome["source"], outcome["state"]) for outcome in job["outcomes"]]
+
+    assert send(a=b"It rained.", b=b"It snowed.") == [("a/notes.md", "added"), ("b/notes.md", "added")]
+    assert send(a=b"It rained.", b=b"It froze.") == [("a/notes.md", "unchanged"), ("b/notes.md", "changed")]
+    texts = {hit["text"] for hit in http.post("/v1/search", json={"query": "rained froze snowed"}).json()["hits"]}
+    assert texts == {"It rained.", "It froze."}
+    check_leftovers(parts)
 
 
 def test_a_path_is_reduced_to_its_last_part(http: httpx.Client, tmp_path: Path, parts: Parts) -> None:
