@@ -63,15 +63,16 @@ def job_line(job: Job, outcomes: Sequence[Outcome]) -> str:
     >>> job_line(job, [*outcomes, Outcome("b.txt", "failed", reason="it is empty"), Outcome("c.txt", "added")])
     '2 added, 1 not added: a.txt, b.txt, c.txt'
     >>> job_line(job, [Outcome("a.txt", "unchanged"), Outcome("b.txt", "changed", num_passages=2)])
-    '1 already there, 1 replaced: b.txt, a.txt'
+    '1 replaced, 1 already there: b.txt, a.txt'
     """
     if len({outcome.source for outcome in outcomes}) == 1 and not job.reason:
         newest = min(outcomes, key=lambda outcome: list(OUTCOMES).index(outcome.state))
         return outcome_line(newest, str).replace("**", "")
     counts = Counter(OUTCOMES[outcome.state] for outcome in outcomes)
-    counted_ = ", ".join(f"{number:,} {what}" for what, number in counts.items())
-    named = sorted(outcomes, key=lambda outcome: outcome.state == "unchanged")  # what changed says more
-    names = [file_name(outcome.source) for outcome in named]
+    counted_ = ", ".join(f"{counts[what]:,} {what}" for what in OUTCOMES.values() if counts[what])
+    # What changed says more, and files are read in no order.
+    named = sorted((outcome.state == "unchanged", file_name(outcome.source)) for outcome in outcomes)
+    names = [name for _, name in named]
     more = f" and {len(names) - NAMED:,} more" if len(names) > NAMED else ""
     listed = f"{counted_}: {', '.join(names[:NAMED])}{more}" if names else ""
     return ". ".join(filter(None, [f"{job.reason[:1].upper()}{job.reason[1:]}", listed]))

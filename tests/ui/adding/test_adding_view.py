@@ -90,7 +90,7 @@ def test_a_folder_keeps_its_folders_and_again_changes_what_changed(opened: Page,
     (close,) = [button for button in test.button if str(button.key).startswith("close-")]
     test = healthy(close.click().run())
     again = add(test, 1, **{"town/a/notes.md": "It rained.", "town/b/notes.md": "It froze."})
-    assert "1 already there, 1 replaced: town/b/notes.md, town/a/notes.md" in texts(again)
+    assert "1 replaced, 1 already there: town/b/notes.md, town/a/notes.md" in texts(again)
 
 
 def test_the_form_closes_when_its_work_begins_and_what_was_added_is_said_where_one_asks(opened: Page) -> None:
