@@ -1,4 +1,4 @@
-"""Documents are added in a real browser: folders that are dropped, what is left out, files with a question."""
+"""Documents are added in a real browser: folders chosen and dropped, what is left out, files with a question."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from selenium.webdriver.common.keys import Keys
 from propcite.app.ingest.sources import Upload
 from propcite.app.parts import Parts
 from propcite.app.settings import load_settings
+from propcite.ui.library.receiving import MOST_FILES
 
 pytestmark = [pytest.mark.browser, pytest.mark.skipif(not browsing.there(), reason=browsing.MISSING)]
 SAID = """
@@ -72,7 +73,7 @@ def added(driver: Chrome, line: str) -> None:
     press(driver, '[class*="st-key-close-"] button', lambda: line not in body(driver))
 
 
-def test_a_folder_is_dropped_anywhere_and_what_is_left_out_is_counted(address: str, town: Path) -> None:
+def test_a_folder_is_dropped_anywhere_chosen_again_and_never_too_large(address: str, town: Path) -> None:
     with browsing.browsing() as driver:
         driver.get(f"{address}/library")
         wait_for(lambda: driver.execute_script(SAID))  # what takes files is there
@@ -83,6 +84,23 @@ def test_a_folder_is_dropped_anywhere_and_what_is_left_out_is_counted(address: s
         wait_for(lambda: driver.find_element(By.CSS_SELECTOR, listed).text.count("notes.md") == 2)
         browsing.check_readable(driver)
         added(driver, "2 added: town/a/notes.md, town/b/notes.md")
+
+        (town / "b" / "notes.md").write_text("The blue crane lifts five tonnes.")
+        press(driver, ".st-key-adding summary", lambda: driver.find_elements(By.CSS_SELECTOR, OPEN), by_key=True)
+        chosen = '[class*="st-key-folder-"]'
+        driver.find_element(By.CSS_SELECTOR, f"{chosen} input").send_keys(str(town))
+        wait_for(lambda: driver.find_element(By.CSS_SELECTOR, chosen).text.count("notes.md") == 2)
+        wait_for(lambda: said(driver).startswith("5 files left out: 3 hidden, "))
+        added(driver, "1 replaced, 1 already there: town/b/notes.md, town/a/notes.md")
+
+        press(driver, ".st-key-adding summary", lambda: driver.find_elements(By.CSS_SELECTOR, OPEN))
+        for number in range(MOST_FILES):
+            (town / f"{number}.txt").write_text("x")
+        driver.find_element(By.CSS_SELECTOR, f"{chosen} input").send_keys(str(town))
+        wait_for(lambda: f"{MOST_FILES + 2:,} files of 1 MB together are too many at once" in said(driver))
+        (nothing := town / "nothing").mkdir()
+        drop(driver, [nothing], lambda: said(driver) == "There are no files in it: choose another folder.")
+        assert "notes.md" not in driver.find_element(By.CSS_SELECTOR, chosen).text
 
 
 def test_what_is_dropped_where_one_asks_is_read_before_the_answer(address: str, tmp_path: Path) -> None:
