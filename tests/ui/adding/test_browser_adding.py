@@ -1,8 +1,8 @@
-"""Documents are added in a real browser: folders chosen and dropped, what is left out, files with a question."""
+"""Documents are added in a real browser: folders that are dropped, what is left out, files with a question."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import browsing
@@ -15,7 +15,6 @@ from selenium.webdriver.common.keys import Keys
 from propcite.app.ingest.sources import Upload
 from propcite.app.parts import Parts
 from propcite.app.settings import load_settings
-from propcite.ui.library.receiving import MOST_FILES
 
 pytestmark = [pytest.mark.browser, pytest.mark.skipif(not browsing.there(), reason=browsing.MISSING)]
 SAID = """
@@ -64,16 +63,6 @@ def said(driver: Chrome) -> str:
     return " ".join(driver.execute_script(SAID)).strip()
 
 
-def choose(driver: Chrome, place: str, folder: Path, until: Callable[[], bool]) -> None:
-    """Choose a folder until that shows; as with a press, what is chosen while the page is drawn again is lost."""
-
-    def chosen() -> bool:
-        driver.find_element(By.CSS_SELECTOR, f"{place} input").send_keys(str(folder))
-        return wait_for(until, browsing.PRESS_S)
-
-    wait_for(chosen)
-
-
 def added(driver: Chrome, line: str) -> None:
     """Press Add, and wait for the line on what became of it; the form is closed then."""
     press(driver, ".st-key-add button", lambda: not driver.find_elements(By.CSS_SELECTOR, OPEN), by_key=True)
@@ -83,7 +72,7 @@ def added(driver: Chrome, line: str) -> None:
     press(driver, '[class*="st-key-close-"] button', lambda: line not in body(driver))
 
 
-def test_a_folder_is_dropped_anywhere_chosen_again_and_never_too_large(address: str, town: Path) -> None:
+def test_a_folder_is_dropped_anywhere_and_what_is_left_out_is_counted(address: str, town: Path) -> None:
     with browsing.browsing() as driver:
         driver.get(f"{address}/library")
         wait_for(lambda: driver.execute_script(SAID))  # what takes files is there
@@ -94,22 +83,6 @@ def test_a_folder_is_dropped_anywhere_chosen_again_and_never_too_large(address: 
         wait_for(lambda: driver.find_element(By.CSS_SELECTOR, listed).text.count("notes.md") == 2)
         browsing.check_readable(driver)
         added(driver, "2 added: town/a/notes.md, town/b/notes.md")
-
-        (town / "b" / "notes.md").write_text("The blue crane lifts five tonnes.")
-        press(driver, ".st-key-adding summary", lambda: driver.find_elements(By.CSS_SELECTOR, OPEN), by_key=True)
-        chosen = '[class*="st-key-folder-"]'
-        choose(driver, chosen, town, lambda: driver.find_element(By.CSS_SELECTOR, chosen).text.count("notes.md") == 2)
-        wait_for(lambda: said(driver).startswith("5 files left out: 3 hidden, "))
-        added(driver, "1 replaced, 1 already there: town/b/notes.md, town/a/notes.md")
-
-        press(driver, ".st-key-adding summary", lambda: driver.find_elements(By.CSS_SELECTOR, OPEN))
-        for number in range(MOST_FILES):
-            (town / f"{number}.txt").write_text("x")
-        too_many = f"{MOST_FILES + 2:,} files of 1 MB together are too many at once"
-        choose(driver, chosen, town, lambda: too_many in said(driver))
-        (nothing := town / "nothing").mkdir()
-        drop(driver, [nothing], lambda: said(driver) == "There are no files in it: choose another folder.")
-        assert "notes.md" not in driver.find_element(By.CSS_SELECTOR, chosen).text
 
 
 def test_what_is_dropped_where_one_asks_is_read_before_the_answer(address: str, tmp_path: Path) -> None:
