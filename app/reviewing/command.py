@@ -23,6 +23,7 @@ from propcite.app.commands import (
     write_file,
     write_json,
 )
+from propcite.app.errors import AppError
 from propcite.retrieval.errors import PropCiteError
 
 if TYPE_CHECKING:
@@ -139,27 +140,40 @@ def show(
 @reviews.command()
 def decide(
     draft: DraftId,
-    fact: Annotated[str, typer.Argument(help="The fact's number or id: propcite reviews show DRAFT.")],
+    fact: Annotated[
+        str, typer.Argument(help="The fact's number or id (propcite reviews show DRAFT), or all that are not decided.")
+    ],
     choice: Annotated[ChoiceName, typer.Argument(help="accepted, changed, rejected, or open to take it back.")],
     words: Annotated[str, typer.Option(help="With changed: the words that it is to have.")] = "",
     remark: Annotated[str, typer.Option("--note", help="Why.")] = "",
     by: Annotated[str, typer.Option(help="Name of the reader; default: your account.")] = "",
+    verdict: Verdicts = None,
 ) -> None:
-    """Accept, change or reject a fact of a draft.  The newest decision counts, earlier ones are kept."""
+    """Accept, change or reject a fact of a draft.  The newest decision counts, earlier ones are kept.
+
+    FACT may be all: propcite reviews decide DRAFT all accepted --verdict supported.
+    """
     from propcite.app.library.store import Action
     from propcite.app.reviewing.exports import cited_draft
-    from propcite.app.reviewing.facts import make_decision
+    from propcite.app.reviewing.facts import decide_open, draft_facts, make_decision
+    from propcite.attribution.citations import Label
     from propcite.attribution.formats.reviewed.decisions import Choice
 
     parts = open_parts()
     info = parts.reviews.find(draft)
-    made = make_decision(
-        cited_draft(parts, info), fact, Choice(choice.value), words=words, note=remark, by=by or account_name()
-    )
-    parts.reviews.decide(info.id, made)
+    answer, chosen, who = cited_draft(parts, info), Choice(choice.value), by or account_name()
+    if fact == "all":
+        labels = [Label(one.value) for one in verdict or ()]
+        made = decide_open(draft_facts(answer, parts.reviews.decisions(info.id), labels), chosen, note=remark, by=who)
+    elif verdict:
+        raise AppError("--verdict is for all facts: give all in place of the fact's number")
+    else:
+        made = [make_decision(answer, fact, chosen, words=words, note=remark, by=who)]
+    parts.reviews.decide_all(info.id, made)
     record(parts, Action.DECIDED, info.collection, info.id)
     now = parts.reviews.find(info.id)
-    note(f"kept: {choice.value}; {now.num_decided} of {now.num_facts} facts are decided")
+    number = f"{len(made):,} " if fact == "all" else ""
+    note(f"kept: {number}{choice.value}; {now.num_decided} of {now.num_facts} facts are decided")
 
 
 @reviews.command()

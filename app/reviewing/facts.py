@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -61,6 +61,14 @@ def make_decision(
     if max(len(words), len(note)) > MAX_WORDS:
         raise AppError(f"words and notes have at most {MAX_WORDS:,} characters: shorten them")
     return Decision(id_, choice, storable(words).strip(), storable(note).strip(), by)
+
+
+def decide_open(facts: Sequence[DraftFact], choice: Choice, *, note: str = "", by: str = "") -> list[Decision]:
+    """Return the same decision on each of these facts that has none yet."""
+    if choice not in (Choice.ACCEPTED, Choice.REJECTED):
+        raise AppError("all facts at once can be accepted or rejected: decide otherwise on each by its number")
+    remark = storable(note).strip()
+    return [Decision(one.cited.id, choice, "", remark, by) for one in facts if one.choice is Choice.OPEN]
 
 
 def fact_values(one: DraftFact) -> dict[str, Any]:

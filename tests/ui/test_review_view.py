@@ -91,6 +91,16 @@ def test_a_draft_is_sent_cited_and_decided_on(page: Page, parts: Parts) -> None:
     assert offered == ["review-as-docx", "review-as-markdown"]
 
 
+def test_statements_that_nobody_decided_on_are_decided_at_once(page: Page, parts: Parts) -> None:
+    info = reviewed(parts, page())
+    test = page(review=info.id)
+    assert "2 of the statements that the filters leave are not decided" in texts(test)
+    test = healthy(test.button(key="decide-all-accepted").click().run())
+    assert "2 of 2 statements decided" in texts(test)
+    assert {one.choice for one in parts.reviews.decisions(info.id).values()} == {Choice.ACCEPTED}
+    assert not [button for button in test.button if button.key == "decide-all-accepted"]
+
+
 def test_the_largest_draft_is_said_before_one_is_sent(page: Page, parts: Parts) -> None:
     uploader = page().file_uploader(key="draft-file")
     assert uploader.proto.max_upload_size_mb == parts.settings.max_file_mb

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import streamlit as st
 
 from propcite.app.library.store import Action, ReviewInfo, Scope
 from propcite.app.reviewing.exports import cited_draft
-from propcite.app.reviewing.facts import DraftFact, make_decision
+from propcite.app.reviewing.facts import DraftFact, decide_open, make_decision
 from propcite.attribution.formats.reviewed.decisions import Choice, Decision
 from propcite.attribution.formats.reviewed.remarks import decision_line
 from propcite.ui import session
@@ -54,6 +54,27 @@ def show(info: ReviewInfo, one: DraftFact, words: str, go_on: Callable[[], None]
         if one.decision:
             taken_back = (info, one, Choice.OPEN, note, "")
             st.button("Take it back", key="decide-open", type="tertiary", on_click=_keep, args=taken_back)
+
+
+def show_all(info: ReviewInfo, shown: Sequence[DraftFact]) -> None:
+    """Offer one decision on all these statements that have none; nothing for fewer than two."""
+    waiting = sum(one.choice is Choice.OPEN for one in shown)
+    if waiting < 2:
+        return
+    with st.popover(f"Decide on all {waiting:,}", icon=":material/done_all:", key="decide-all", type="tertiary"):
+        st.caption(f"{waiting:,} of the statements that the filters leave are not decided. Each can be decided again.")
+        with st.container(horizontal=True, gap="small"):
+            for choice, label in ((Choice.ACCEPTED, "Accept all"), (Choice.REJECTED, "Reject all")):
+                key, kept = f"decide-all-{choice.value}", (info, shown, choice)
+                st.button(label, key=key, icon=SIGNS[choice], on_click=_keep_all, args=kept)
+
+
+def _keep_all(info: ReviewInfo, shown: Sequence[DraftFact], choice: Choice) -> None:
+    asking = session.visitor()
+    with session.showing_errors():
+        asking.require(Scope.READ, info.collection)
+        session.parts().reviews.decide_all(info.id, decide_open(shown, choice, by=asking.name))
+        asking.record(Action.DECIDED, info.collection, info.id)
 
 
 def _keep(

@@ -73,6 +73,7 @@ def show(info: ReviewInfo) -> None:
             _steps(reading, place)
             deciding.show(info, chosen, words, partial(go, _next_open(reading, place)))
         _show_all(reading)
+        deciding.show_all(info, shown)
     _downloads(info, labels)
 
 

@@ -51,6 +51,10 @@ def test_a_word_draft_is_cited_decided_on_and_written_with_comments(propcite: Pr
     assert "1 of 2" in propcite("reviews", "list").out
     did = [one["action"] for one in json.loads(propcite("audit", "--json").out)]
     assert did[:2] == ["decided on a fact", "began review"]
+    every = propcite("reviews", "decide", id_, "all", "accepted", "--verdict", "supported")
+    assert "kept: 1 accepted; 2 of 2 facts are decided" in every.err
+    wrong = propcite("reviews", "decide", id_, "1", "accepted", "--verdict", "supported")
+    assert (wrong.code, "give all in place of the fact's number" in wrong.err) == (2, True)
     assert propcite("reviews", "remove", id_).code == 0
     assert "no drafts yet" in propcite("reviews", "list").err
 

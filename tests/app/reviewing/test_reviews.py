@@ -19,7 +19,7 @@ from propcite.app.parts import Parts
 from propcite.app.reviewing.citing import Reviewing, Unpaced, cite_draft, kept_draft
 from propcite.app.reviewing.drafts import read_draft
 from propcite.app.reviewing.exports import cited_draft
-from propcite.app.reviewing.facts import counts, draft_facts, make_decision
+from propcite.app.reviewing.facts import counts, decide_open, draft_facts, make_decision
 from propcite.app.reviewing.parts_of_text import part_numbers, part_of, parts_of
 from propcite.attribution.citations import Label
 from propcite.attribution.formats.reviewed.decisions import Choice
@@ -90,6 +90,22 @@ def test_the_newest_decision_counts_and_all_are_kept(parts: Parts, harbour: Coll
     assert parts.reviews.find(info.id[:6]).num_decided == 1
     assert [one.number for one in draft_facts(answer, decisions, choices=[Choice.OPEN])] == [1]
     assert draft_facts(answer, decisions, [Label.CONTRADICTED]) == []
+
+
+def test_facts_without_a_decision_are_decided_at_once(parts: Parts, harbour: CollectionInfo) -> None:
+    info = cited(parts, begun(parts, harbour))
+    answer = cited_draft(parts, info)
+    parts.reviews.decide(info.id, make_decision(answer, "1", Choice.REJECTED, by="ada"))
+    every = draft_facts(answer, parts.reviews.decisions(info.id))
+    parts.reviews.decide_all(info.id, decide_open(every, Choice.ACCEPTED, note=" read ", by="ben"))
+    said = parts.reviews.decisions(info.id)
+    assert [(said[one.cited.id].choice, said[one.cited.id].by, said[one.cited.id].note) for one in every] == [
+        (Choice.REJECTED, "ada", ""),
+        (Choice.ACCEPTED, "ben", "read"),
+    ]
+    assert decide_open(draft_facts(answer, said), Choice.ACCEPTED) == []
+    with pytest.raises(AppError, match="accepted or rejected"):
+        decide_open(every, Choice.CHANGED)
 
 
 @pytest.mark.parametrize(

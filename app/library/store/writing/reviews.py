@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from datetime import timedelta
 from typing import Any
 
@@ -105,14 +105,29 @@ class Reviews:
 
     def decide(self, id_: str, decision: Decision) -> Decision:
         """Keep a decision in place of earlier ones on the same fact; return it with its date."""
+        return self.decide_all(id_, [decision])[0]
+
+    def decide_all(self, id_: str, decisions: Sequence[Decision]) -> list[Decision]:
+        """Keep decisions on several facts, all or none; return them with their date."""
         with self._database.session() as session:
             if session.get(ReviewRow, id_) is None:
                 raise _removed(id_)
-            about = {"choice": decision.choice.value, "words": decision.words.strip(), "note": decision.note.strip()}
-            row = DecisionRow(review_id=id_, fact=decision.fact, by=decision.by, at=now(), **about)
-            session.add(row)
+            at = now()
+            rows = [
+                DecisionRow(
+                    review_id=id_,
+                    fact=one.fact,
+                    by=one.by,
+                    at=at,
+                    choice=one.choice.value,
+                    words=one.words.strip(),
+                    note=one.note.strip(),
+                )
+                for one in decisions
+            ]
+            session.add_all(rows)
             session.flush()
-            return _decision(row)
+            return list(map(_decision, rows))
 
     def decisions(self, id_: str) -> Mapping[str, Decision]:
         """Return the decision that counts of each fact, by the fact's id; facts that are open have none."""
