@@ -12,7 +12,6 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from propcite.app.ingest.names import file_name as file_name
 from propcite.attribution.citations import CitedAnswer, CitedProposition, CitedSentence, Evidence, Label
 from propcite.attribution.formats.wording import (
     ANSWERED_SIGNS,

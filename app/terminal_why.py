@@ -9,7 +9,8 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from propcite.app.terminal import MARKS, also_in, file_name, out
+from propcite.app.ingest.names import file_name
+from propcite.app.terminal import MARKS, also_in, out
 from propcite.attribution.citing.alternatives import Alternative
 from propcite.attribution.citing.explaining import Explained
 from propcite.attribution.formats.explanations.html import SENTENCE_NAME, TITLE_NAME

@@ -7,6 +7,7 @@ from functools import partial
 import streamlit as st
 
 from propcite.app.answering.naming import documents_named
+from propcite.app.ingest.names import file_name
 from propcite.app.library.store import CollectionInfo, Scope
 from propcite.app.server.links import Links
 from propcite.attribution.citations import CitedAnswer, CitedProposition, Label
@@ -25,7 +26,6 @@ from propcite.ui.words import (
     evidence_of,
     fact_line,
     facts,
-    file_name,
     notices,
     other_documents_line,
     sources_of,

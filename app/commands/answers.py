@@ -165,7 +165,8 @@ def ask(
 
 def _show_answer(answer: CitedAnswer, parts: Parts, export: Export | None = None, *, stored: bool = True) -> None:
     """Print or export an answer; a stored one with the current state of its documents."""
-    from propcite.app.terminal import file_name, show_answer
+    from propcite.app.ingest.names import file_name
+    from propcite.app.terminal import show_answer
     from propcite.attribution.formats.cited_documents import with_documents
 
     documents = parts.library.cited_documents(answer) if stored else {}

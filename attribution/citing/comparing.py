@@ -125,9 +125,11 @@ def _partners(lefts: Sequence[ComparedFact], rights: Sequence[ComparedFact]) -> 
         return len(one & other) / max(1, len(one | other)), lefts[pair[0]].relation is rights[pair[1]].relation
 
     partners: dict[int, int] = {}
+    taken: set[int] = set()
     for i, j in sorted(together, key=likeness, reverse=True):
-        if i not in partners and j not in partners.values():
+        if i not in partners and j not in taken:
             partners[i] = j
+            taken.add(j)
     return partners
 
 

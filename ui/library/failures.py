@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import streamlit as st
 
+from propcite.app.ingest.names import file_name
 from propcite.app.ingest.sources import file_of
 from propcite.app.library.store import CollectionInfo, FailureInfo, Scope
 from propcite.ui import session
 from propcite.ui.library import jobs
 from propcite.ui.library.words import can_be_tried
 from propcite.ui.markdown import plain
-from propcite.ui.words import counted, file_name
+from propcite.ui.words import counted
 
 SHOWN = 20
 

@@ -120,10 +120,7 @@ def show(collection: CollectionInfo | None, *, is_document_open: bool) -> list[G
         return []
     may_change = session.visitor().may(Scope.WRITE, collection.name)
     jobs = uploads().jobs(collection.name)
-    if is_document_open:
-        _show_briefly(jobs)
-    elif ended := [_Ended(job, uploads().outcomes(job.id)) for job in jobs if job.has_ended]:
-        _show_ended(ended)
+    _show_how_ended(jobs, briefly=is_document_open)
     _followed().update(job.id for job in jobs if not job.has_ended)
     return [Going(job, _place(job, may_change=may_change)) for job in jobs if not job.has_ended]
 
@@ -133,15 +130,20 @@ def show_followed(collection: CollectionInfo, *, is_answer_open: bool) -> None:
     mine, known = session.visitor().name, uploads().jobs(collection.name)
     _followed().update(job.id for job in known if job.by == mine and not job.has_ended)
     jobs = [job for job in known if job.id in _followed()]
-    if is_answer_open:
-        _show_briefly(jobs)
-    elif ended := [_Ended(job, uploads().outcomes(job.id)) for job in jobs if job.has_ended]:
-        _show_ended(ended)
+    _show_how_ended(jobs, briefly=is_answer_open)
 
 
 def num_left(collection: CollectionInfo) -> int:
     """Return how many documents of a collection are still being read."""
     return sum(job.num_left for job in uploads().jobs(collection.name))
+
+
+def _show_how_ended(jobs: Sequence[Job], *, briefly: bool) -> None:
+    """Show how those that have ended did, in a line that stays or for a moment."""
+    if briefly:
+        _show_briefly(jobs)
+    elif ended := [_Ended(job, uploads().outcomes(job.id)) for job in jobs if job.has_ended]:
+        _show_ended(ended)
 
 
 def _show_briefly(jobs: Sequence[Job]) -> None:

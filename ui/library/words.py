@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from propcite.app.ingest.names import file_name
 from propcite.app.ingest.outcomes import Outcome
 from propcite.app.ingest.uploads import Job
 from propcite.app.library.store import CollectionInfo, DocumentInfo, DocumentState, FailureInfo, SortKey
@@ -17,7 +18,7 @@ from propcite.retrieval.fidelity import Fidelity
 from propcite.retrieval.index import IndexStats
 from propcite.retrieval.text import Passage, Span
 from propcite.ui.markdown import plain
-from propcite.ui.words import counted, file_name
+from propcite.ui.words import counted
 
 NAMED = 3  # files in the line on a job
 OUTCOMES = {
