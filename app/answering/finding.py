@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import chain, zip_longest
 
-from propcite.app.answering.naming import is_headed, named_in, names_in
+from propcite.app.answering.headings import is_headed
+from propcite.app.answering.naming import named_in, names_in
 from propcite.attribution.english import question_parts
 from propcite.retrieval.retriever import Retriever
 from propcite.retrieval.text import Hit

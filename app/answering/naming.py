@@ -6,13 +6,9 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from propcite.attribution.english import content_words, defined_term, is_question, share_found, tag
+from propcite.attribution.english import tag
 from propcite.retrieval.text import Passage
 
-MIN_SHARED = 2  # words of a heading that asks what a question asks; one more where it is no question itself
-SAME_HEADING, SAME_QUESTION = 0.75, 0.6  # share of the words of one that the other has
-
-_SECTION = re.compile(r"^[\W_]*(?:\d+(?:\.\d+)*[.):]*\s+)?")  # what comes before the words of a heading
 _NAME = re.compile(r"X(?:X|(?<=X)U(?!N))*")
 _QUOTED = re.compile(r"[“\"]([^“”\"]{2,60})[”\"]")
 _NUMBERED = re.compile(r"\b([a-z]{2,})(?:-v?|v)(\d)")
@@ -78,41 +74,6 @@ def described_in(passage: Passage, names: Sequence[Name]) -> set[Name]:
     """Return the identifiers whose heading a passage lies under: it describes them, others may only mention them."""
     words = _words(passage.title.rpartition(" › ")[2])
     return {name for name in names if name.is_identifier and name.words <= words}
-
-
-def headed(passage: Passage, question: str) -> bool:
-    """Return whether the heading that a passage lies under asks a question, or another in nearly its words.
-
-    >>> faq = Passage("1", "They should be long.", "Backups › FAQ › How do I choose a strong password?")
-    >>> headed(faq, "How should I choose a strong password for backups?"), headed(faq, "How do I choose a disk?")
-    (True, False)
-    >>> headed(Passage("1", "A way to mix colours.", "Glossary › Dithering"), "What is dithering?")
-    True
-    >>> headed(Passage("1", "They are heavy.", "Gates › ***"), "How heavy are they?")
-    False
-    """
-    above, _, heading = passage.title.rpartition(" › ")
-    if above and (term := defined_term(question)) and without_number(heading).casefold() == term.casefold():
-        return True
-    words, asked = content_words(without_number(heading)), content_words(question)
-    least = MIN_SHARED if is_question(heading) or heading.endswith("?") else MIN_SHARED + 1
-    if not above or len(words) < least or share_found(words, asked) < SAME_HEADING:
-        return False
-    return share_found(asked, [*words, *content_words(above)]) >= SAME_QUESTION
-
-
-def without_number(heading: str) -> str:
-    """Return a heading without the bullet or number in front of it.
-
-    >>> without_number("2.15 Can I resize it?"), without_number("- Gates")
-    ('Can I resize it?', 'Gates')
-    """
-    return _SECTION.sub("", heading)
-
-
-def is_headed(passage: Passage, question: str, names: Sequence[Name]) -> bool:
-    """Return whether a passage lies under a heading that asks the question, or that is an identifier in it."""
-    return bool(described_in(passage, names)) or headed(passage, question)
 
 
 def _is_short_for(name: str, initials: str) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Callable, Iterable, Iterator, Sequence, Sized
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import repeat
 
 from propcite.app.answering.finding import found_passages
@@ -211,8 +212,16 @@ class Pipeline:
             before = turns[-1].understood if turns else ""
             found = found_passages(collection, understood, self.num_passages, before)
             everywhere = collection.only(place.passage.id for hit in found for place in hit.everywhere)
-            context = GenerationContext(tuple(hit.passage for hit in found), everywhere, tuple(turns))
+            passages = tuple(hit.passage for hit in found)
+            context = GenerationContext(
+                passages, everywhere, tuple(turns), partial(self._supports, understood, everywhere)
+            )
         return _Request(question, understood, context, collection, timer)
+
+    def _supports(self, question: str, shown: Retriever, words: str) -> bool:
+        """Return whether what is shown supports words as the answer to a question."""
+        facts = self.propcite.cite(words, shown, question=question).facts
+        return all(fact.citations for fact in facts)
 
     def _request_or_error(self, question: str, collection: Retriever) -> _Request | PropCiteError:
         try:

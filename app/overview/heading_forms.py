@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from propcite.app.answering.naming import without_number
+from propcite.app.answering.headings import without_number
 from propcite.app.overview.clauses import Form
 from propcite.app.overview.statements import has_verb
 from propcite.app.overview.subjects import ORDERS, Spelling

@@ -53,6 +53,7 @@ class Reading:
     denied: float = -MAX_LOGIT
 
 
+_WORD = re.compile(r"\d+(?:[.,:/]\d+)+|[^\W_]+")  # a version or a time is one word
 QUOTED = Reading(MAX_LOGIT)  # of a claim that is a sentence of its evidence
 UNSTATED = Reading(-MAX_LOGIT)  # of a claim with a number that neither stands in its evidence nor follows from it
 
@@ -127,16 +128,16 @@ def whole_words(text: str, spans: Iterable[Span]) -> list[Span]:
 
     >>> [span.of("found in Vienna, Austria.") for span in whole_words("found in Vienna, Austria.", [Span(9, 12)])]
     ['Vienna']
+    >>> [span.of("new in Python 3.10.") for span in whole_words("new in Python 3.10.", [Span(16, 18)])]
+    ['3.10']
     """
+    every = [Span(*word.span()) for word in _WORD.finditer(text)]
     words: list[Span] = []
     for span in spans:
-        start, end = span.start, span.end
-        if not any(c.isalnum() for c in span.of(text)):
+        held = [word for word in every if word.start < span.end and span.start < word.end]
+        if not held:
             continue
-        while start > 0 and text[start - 1].isalnum():
-            start -= 1
-        while end < len(text) and text[end].isalnum():
-            end += 1
+        start, end = held[0].start, held[-1].end
         if words and not text[words[-1].end : start].strip() and start - words[-1].end <= 1:
             words[-1] = Span(words[-1].start, max(end, words[-1].end))
         elif not words or start >= words[-1].end:

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from propcite.app.answering.naming import (
-    Name,
-    described_in,
-    headed,
+from propcite.app.answering.headings import (
+    Section,
+    asks,
+    asks_for_all,
     is_headed,
-    named_in,
-    names_in,
-    tells_of_another,
+    sections,
+    states,
     without_number,
 )
+from propcite.app.answering.naming import Name, described_in, named_in, names_in, tells_of_another
 from propcite.attribution.english import can_answer, defined_term, defines
 from propcite.attribution.questions.reader import QuestionReader, Reading, Text, grouped
 from propcite.retrieval.retriever import Retriever
@@ -25,8 +25,11 @@ MAX_READ = 4  # parts of passages, the most similar to a question, that are read
 MAX_READ_EACH = 3  # where several questions are asked at once
 UNFIT = 0.5  # factor for a sentence about something else than the question names, or without what it asks for
 RAISED_TO = 0.6  # probability, at least, of a sentence whose place or form shows that it answers
+MAX_STATED = 3  # sentences of a section that is what the question asks to be stated
 MAX_REFERENCE = 14  # words of a sentence that only refers to another place
 
+# A bullet, number or letter in front of an item of a list.
+ITEM = re.compile(r"\s*(?:[-*+•‣▪◦●○■□–—·►✓✔]|\(?\d{1,3}[.)]|\(?[a-z][.)])\s+", re.IGNORECASE)
 _DEFAULT = re.compile(r"\bdefaults?\b", re.IGNORECASE)
 _STATES_DEFAULT = re.compile(r"\bdefaults?(?:\s+value)?(?::|\s+(?:is|to)\b)", re.IGNORECASE)
 _LEADERS = re.compile(r"(?:\s?[.·…]){5,}")  # between a heading and its page in a table of contents
@@ -118,7 +121,7 @@ def _similar_parts(retriever: Retriever, passages: Sequence[Passage], question: 
         similar[hit.passage.id][number] = hit.similarity
     parts = [part for passage in passages for part in _parts(passage, similar[passage.id])]
     names = names_in(question)
-    under = {passage.id for passage in passages if is_headed(passage, question, names)}
+    under = {p.id for p in passages if is_headed(p, question, names)}
 
     def behind(part: _Part) -> tuple[bool, bool, float]:
         return tells_of_another(question, part.words), part.passage.id not in under, -part.most_similar
@@ -138,6 +141,7 @@ def _found(
 ) -> Found:
     """Put sentences first whose passage names what the question names, where any passage does.
 
+    In a document with a section for the question, other sentences come behind those of the section.
     Where a passage describes an identifier, those that only mention it do not name it.
     """
     names = names_in(question)
@@ -145,10 +149,18 @@ def _found(
     anywhere = {name for own in described.values() for name in own}
     named = {passage.id: named_in(passage, names) - (anywhere - described[passage.id]) for passage in passages}
     known = {name for own in named.values() for name in own}
+    answering = {passage.id: _answering(passage, question) for passage in passages}
+    in_sections = {passage.document_id for passage in passages if answering[passage.id]}
     candidates = (candidate for part, reading in read for candidate in _candidates(reader, part, reading))
     weighed = (
         replace(c, probability=c.probability * UNFIT)
-        if not known <= named[c.passage.id] or tells_of_another(question, c.text) or not can_answer(question, c.text)
+        if (
+            c.passage.document_id in in_sections
+            and not any(c.number in section.numbers for section in answering[c.passage.id])
+        )
+        or not known <= named[c.passage.id]
+        or tells_of_another(question, c.text)
+        or not can_answer(question, c.text)
         else c
         for c in candidates
     )
@@ -156,25 +168,44 @@ def _found(
     term = defined_term(question)
     missing = tuple(name for name in names if name not in known)
     titles = {_bare(title) for passage in passages for title in passage.title.split(" › ")}
-    able = (c for c in weighed if _bare(c.text) not in titles)
-    raised = (
-        replace(c, probability=RAISED_TO)
-        if c.probability < RAISED_TO
-        and (
-            _is_first_below(question, c)
-            or (asks_default and described[c.passage.id] and _STATES_DEFAULT.search(c.text))
-            or (term and defines(term, c.text))
-        )
-        else c
-        for c in able
-    )
+    able = [c for c in weighed if _bare(c.text) not in titles]
+
+    def least(c: Candidate) -> float:
+        """Return the probability of a candidate whose place or form shows that it answers; 0 where they do not."""
+        states_default = asks_default and described[c.passage.id] and _STATES_DEFAULT.search(c.text)
+        shown = RAISED_TO if states_default or (term and defines(term, c.text)) else 0.0
+        return max(shown, by_heading.get((c.passage.id, c.number), 0.0))
+
+    by_heading = _by_heading(question, able, answering)
+    raised = (replace(c, probability=max(c.probability, least(c))) for c in able)
     return Found(question, tuple(sorted(raised, key=lambda c: -c.probability)), missing)
 
 
-def _is_first_below(question: str, candidate: Candidate) -> bool:
-    """Return whether a candidate is the first sentence below a heading that asks the question."""
-    above = candidate.passage.sentences[: candidate.number]
-    return bool(above) and all(sentence.is_heading for sentence in above) and headed(candidate.passage, question)
+def _answering(passage: Passage, question: str) -> list[Section]:
+    """Return the sections of a passage whose headings ask the question or are what it asks to be stated."""
+    return [one for one in sections(passage) if asks(one, question) or states(one, question)]
+
+
+def _by_heading(
+    question: str, candidates: Sequence[Candidate], answering: Mapping[str, Sequence[Section]]
+) -> dict[tuple[str, int], float]:
+    """Return the passage and number of each candidate that answers for the heading right above it, and how probably.
+
+    Below a heading that asks the question it is the likeliest one, or the items of its list; below one that is what
+    the question asks to be stated they are the first ones.
+    """
+    places: dict[tuple[str, int], float] = {}
+    in_order = sorted(candidates, key=lambda c: c.number)
+    for id_, own in answering.items():
+        for section in (one for one in own if one.begins):
+            below = [c for c in in_order if c.passage.id == id_ and c.number in section.numbers]
+            likeliest = max(below, key=lambda c: c.probability, default=None)
+            if likeliest is None:
+                continue
+            is_whole = asks_for_all(question) if states(section, question) else is_item(likeliest.text)
+            for candidate in below[:MAX_STATED] if is_whole else [likeliest]:
+                places[id_, candidate.number] = max(RAISED_TO, likeliest.probability)
+    return places
 
 
 def _bare(text: str) -> str:
@@ -197,9 +228,15 @@ def _candidates(reader: QuestionReader, part: _Part, reading: Reading) -> Iterat
 def _cannot_answer(text: str) -> bool:
     words = text.rstrip(" \t\n=-_*#~:")
     names_columns = " | " in text and not any(c.isdecimal() for c in text)
-    is_title = (_UNDERLINED.search(text) or _LEADERS.search(text)) is not None
+    is_capitals = text.isupper() and not text.rstrip().endswith((".", "!"))
+    is_title = is_capitals or (_UNDERLINED.search(text) or _LEADERS.search(text)) is not None
     no_statement = words.endswith("?") or refers_elsewhere(text) or not any(map(str.isalnum, words))
     return is_title or names_columns or no_statement or _FOOTNOTE.match(text.lstrip()) is not None
+
+
+def is_item(text: str) -> bool:
+    """Return whether a sentence is an item of a list."""
+    return ITEM.match(text) is not None
 
 
 def refers_elsewhere(text: str) -> bool:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
-from propcite.app.answering.extracting.candidates import Candidate, refers_elsewhere
-from propcite.app.answering.naming import without_number
+from propcite.app.answering.extracting.candidates import ITEM, Candidate, is_item, refers_elsewhere
+from propcite.app.answering.headings import without_number
 from propcite.attribution.english import Form, answer_form, can_answer
 from propcite.retrieval.text import Passage
 
@@ -16,7 +16,6 @@ MAX_DIRECT_SHARE = 0.6  # of the sentence's words; more would only repeat it
 MAX_ITEMS = 8  # of a list that a chosen lead opens
 MAX_FRAGMENT = 3  # words of a sentence that says nothing without its heading
 
-_ITEM = re.compile(r"\s*(?:[-*+•‣▪◦●○■□–—·►✓✔]|\(?\d{1,3}[.)]|\(?[a-z][.)])\s+", re.IGNORECASE)
 _CAPTION = re.compile(r"(?:table|figure|listing|example)\s+\d", re.IGNORECASE)
 _SIGNATURE = re.compile(r"[\[<|=]")  # in what follows the name of a setting
 _RULE = re.compile(r"[=~#*_+-]{4,}")  # below a title or between parts of a text
@@ -90,36 +89,52 @@ def _text_of(chosen: Sequence[Candidate]) -> str:
 
 def _standing_alone(passage: Passage, number: int) -> set[int]:
     """Return the numbers of a sentence and of those around it that it cannot do without."""
-    needed, text = {number}, _sentence(passage, number)
+    needed = {number}
     if whole := _list_of(passage, number):
         needed.update(whole if number == whole[0] else whole[:1])
     elif _opens_example(passage, number):
         needed.add(number + 1)
-    elif _REFERS_BACK.match(text) and number and not passage.sentences[number - 1].is_heading:
-        before = _sentence(passage, number - 1)
-        if any(map(str.isalpha, before)) and not refers_elsewhere(before):
-            needed.add(number - 1)
+    else:
+        needed.update(_antecedents(passage, number))
     return needed
+
+
+def _antecedents(passage: Passage, number: int) -> Iterator[int]:
+    """Yield the numbers of the sentences before one that begins with a pronoun, up to one that names something."""
+    while number and _REFERS_BACK.match(_sentence(passage, number)) and not passage.sentences[number - 1].is_heading:
+        number -= 1
+        before = _sentence(passage, number)
+        if not any(map(str.isalpha, before)) or refers_elsewhere(before):
+            return
+        yield number
 
 
 def _list_of(passage: Passage, number: int) -> list[int]:
     """Return the numbers of a list's lead and items if a sentence is one of these; empty if it is not in a list.
 
-    Of an item of several sentences only the first counts.
+    Of an item of several sentences only the first counts.  The lead is a sentence that ends with a colon, or the line
+    or heading right above the first item.
     """
-    texts = [_sentence(passage, n) for n in range(len(passage.sentences))]
-    lead = next((n for n in range(number, -1, -1) if texts[n].endswith(":") and not _ITEM.match(texts[n])), None)
-    if lead is None or any(passage.sentences[n].is_heading for n in range(lead, number)):
+    texts, sentences = [_sentence(passage, n) for n in range(len(passage.sentences))], passage.sentences
+
+    def is_lead(n: int) -> bool:
+        if is_item(texts[n]) and not sentences[n].is_heading:
+            return False
+        opens = n + 1 < len(texts) and not sentences[n + 1].is_heading and is_item(texts[n + 1])
+        return texts[n].endswith(":") or (opens and (sentences[n].is_heading or not _ENDS.search(texts[n])))
+
+    lead = next((n for n in range(number, -1, -1) if is_lead(n)), None)
+    if lead is None or any(sentences[n].is_heading for n in range(lead + 1, number + 1)):
         return []
-    ends = (n for n in range(lead + 1, len(texts)) if passage.sentences[n].is_heading or _opens_another(texts[n]))
-    items = [n for n in range(lead + 1, next(ends, len(texts))) if _ITEM.match(texts[n])]
+    ends = (n for n in range(lead + 1, len(texts)) if sentences[n].is_heading or _opens_another(texts[n]))
+    items = [n for n in range(lead + 1, next(ends, len(texts))) if is_item(texts[n])]
     if not items or number not in (lead, *items):
         return []
     return [lead, *items[: max(MAX_ITEMS, items.index(number) + 1 if number in items else 0)]]
 
 
 def _opens_another(text: str) -> bool:
-    return text.endswith(":") and not _ITEM.match(text)
+    return text.endswith(":") and not is_item(text)
 
 
 def _opens_example(passage: Passage, number: int) -> bool:
@@ -136,12 +151,11 @@ def _sentence(passage: Passage, number: int) -> str:
 def _written(passage: Passage, numbers: Sequence[int]) -> str:
     """Write sentences of a passage: prose runs on, an item of a list begins a line."""
     text, was_item = "", False
-    for number in numbers:
+    written = [n for n in numbers if not passage.sentences[n].is_heading and _sentence(passage, n)]
+    for number in written:
         words = _sentence(passage, number)
-        if not words or passage.sentences[number].is_heading:
-            continue
-        mark = _ITEM.match(words)
-        is_item = len(numbers) > 1 and mark is not None
+        mark = ITEM.match(words)
+        is_item = len(written) > 1 and mark is not None
         bare = _closed(words[mark.end() :] if mark else words)
         is_fragment = not is_item and not words.endswith(":") and len(words.split()) <= MAX_FRAGMENT
         if is_fragment and (heading := _heading(passage)):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import abc
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
@@ -20,7 +20,8 @@ if TYPE_CHECKING:  # a generator needs no database
 class GenerationContext:
     """What a generator writes from: the passages, best first, and a retriever over these alone.
 
-    `turns` are the earlier questions and answers of the conversation, oldest first; they are no source.
+    `turns` are the earlier questions and answers of the conversation, oldest first; they are no source.  `supports`
+    says whether the passages support words as the answer to the question; without it, nothing is checked.
 
     >>> from propcite import Encoder, Passage, Retriever
     >>> passages = (Passage("a", "The barrier cost 410 million euros."),)
@@ -31,6 +32,7 @@ class GenerationContext:
     passages: tuple[Passage, ...]
     retriever: Retriever
     turns: tuple[Turn, ...] = ()
+    supports: Callable[[str], bool] | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -51,15 +51,18 @@ class ExtractiveGenerator:
             return Draft(ABSTENTION, abstained=True, notes=_unnamed(found))
         answered = {one.question: own[0].probability for one, own in zip(found, chosen, strict=True) if own}
         if len(found) == 1:
-            return Draft(self._single(chosen[0], found[0].question), answered=answered)
+            return Draft(self._single(chosen[0], found[0].question, context), answered=answered)
         missing = [f"{ABSTENTION[:-1]}: {one.question}" for one, own in zip(found, chosen, strict=True) if not own]
         distinct = list(dict.fromkeys(candidate for own in chosen for candidate in own))
         text = compose(distinct, naming=False)
         whole = " ".join(text.split("\n")) if self._plain else "\n".join([text, *missing])
         return Draft(whole, answered=answered)
 
-    def _single(self, chosen: Sequence[Candidate], question: str) -> str:
-        """Return the answer to a question that asks one thing; documents that answer differently are named."""
+    def _single(self, chosen: Sequence[Candidate], question: str, context: GenerationContext) -> str:
+        """Return the answer to a question that asks one thing; documents that answer differently are named.
+
+        It opens with the words that answer, unless the passages do not support them.
+        """
         if self._plain:
             return " ".join(line.removeprefix("- ") for line in compose(chosen, naming=False).split("\n"))
         form = answer_form(question)
@@ -68,6 +71,8 @@ class ExtractiveGenerator:
         # Of several things, the sentence that names the most in a row need not be the likeliest.
         sayers = chosen if form is Form.SEVERAL else chosen[:1]
         direct = next(filter(None, (direct_words(one, question) for one in sayers)), "")
+        if direct and context.supports and not context.supports(direct):
+            direct = ""
         text = compose(chosen, naming=False, form=form)
         # "7.7." in front of a sentence reads as its number, so a number is a paragraph of its own.
         return (" " if any(map(str.isalpha, direct)) else "\n\n").join(filter(None, [direct, text]))

@@ -13,7 +13,10 @@ MIN_WORDS = 3  # of a part: "who and when" asks one thing
 _ASKS = r"(?:who(?:se|m)?|what|which|when|where|why|how)\b"
 _HELPS = r"(?:is|are|was|were|do|does|did|has|have|had|can|could|will|would|should|may|must)\b"
 _OPENS = re.compile(
-    rf"\s*(?:and\s+|but\s+|so\s+)?(?:(?:in|at|on|by|for|from|to|of|with|since|until)\s+)?(?:{_ASKS}|{_HELPS})", re.I
+    r"\s*(?:and\s+|but\s+|so\s+)?"
+    r"(?:(?:in|at|on|by|for|from|(?:up\s+)?to|of|with|since|until|after|before|under|during)\s+)?"
+    rf"(?:{_ASKS}|{_HELPS})",
+    re.IGNORECASE,
 )
 _TWO_WORDS = re.compile(rf"({_ASKS})\s+and\s+({_ASKS})\s+(?=\S+\s+\S)", re.IGNORECASE)  # "When and where was ..."
 _JOINT = re.compile(
@@ -50,8 +53,10 @@ def question_parts(question: str) -> list[str]:
 def is_question(piece: str) -> bool:
     """Return whether a text of three words or more opens as an English question does.
 
-    >>> is_question("When did it come out"), is_question("What?"), is_question("Wann kam es heraus?")
-    (True, False, False)
+    >>> is_question("When did it come out"), is_question("Up to what age?"), is_question("Until when is it open?")
+    (True, True, True)
+    >>> is_question("What?"), is_question("Wann kam es heraus?")
+    (False, False)
     """
     return len(piece.split()) >= MIN_WORDS and _OPENS.match(piece) is not None
 

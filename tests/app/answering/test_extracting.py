@@ -115,6 +115,72 @@ def test_a_question_for_several_things_gets_the_whole_list() -> None:
     assert compose([candidate(passage, steel)], naming=False) == "It has two kinds of gates:\n- Barriers, of steel."
 
 
+def split(text: str, headings: list[str], title: str = "Plan of the harbour") -> list[Passage]:
+    """Return the passages of a document with these lines as headings."""
+    starts = (text.index(f"{line}\n") for line in headings)
+    places = tuple(Heading(Span(at, at + len(line)), 2) for at, line in zip(starts, headings, strict=True))
+    return PassageSplitter().split(Document(id="plan", text=text, title=title, headings=places))
+
+
+RISKS = (
+    "Risks\n\n- The pump may fail in winter.\n- Two divers retire this year.\n\nCosts\n\nThe pump costs 40,000 euros."
+)
+WARNING = passage_from_text(
+    "w", "Take care. Do not open the gate\n\n- if it storms;\n- if the lamp is red.\n\nThe gate is old."
+)
+
+
+def test_a_heading_or_a_line_without_a_colon_opens_a_list_too() -> None:
+    risks = split(RISKS, ["Risks", "Costs"])[0]
+    items = "- The pump may fail in winter.\n- Two divers retire this year."
+    assert compose([candidate(risks, 2)], naming=False, form=Form.SEVERAL) == items
+    assert compose([candidate(risks, 2)], naming=False) == "Two divers retire this year."
+    numbers = {s.span.of(WARNING.text).strip(): n for n, s in enumerate(WARNING.sentences)}
+    whole = "Do not open the gate.\n- if it storms.\n- if the lamp is red."
+    assert compose([candidate(WARNING, numbers["Do not open the gate"])], naming=False) == whole
+    assert compose([candidate(WARNING, numbers["The gate is old."])], naming=False) == "The gate is old."
+
+
+def found_in(passages: list[Passage], question: str) -> list[str]:
+    """Return the sentences that are chosen to answer a question over these passages."""
+    (found,) = find(QuestionReader(), Retriever.over(WordEncoder(), passages), passages, [question])
+    return [one.text for one in choose(found.candidates)]
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("What are the main risks of the plan?", ["- The pump may fail in winter.", "- Two divers retire this year."]),
+        ("What does the plan say about risks?", ["- The pump may fail in winter.", "- Two divers retire this year."]),
+        ("What are the costs?", ["The pump costs 40,000 euros."]),
+        ("What are the risks of smoking?", []),
+    ],
+)
+def test_what_a_question_asks_to_be_stated_is_read_below_its_heading(question: str, answer: list[str]) -> None:
+    assert found_in(split(RISKS, ["Risks", "Costs"]), question) == answer
+
+
+def test_of_a_section_that_asks_the_question_the_likeliest_sentence_answers() -> None:
+    text = (
+        "What the float is used for\n\nThe float has a red lamp. It belongs to the north gate. It is used to measure "
+        "the tide.\n\nWho we share it with\n\n- The pilots, for their plans\n- The school, in summer"
+    )
+    passages = split(text, ["What the float is used for", "Who we share it with"], "Float")
+    assert found_in(passages, "What is the float used for?")[:1] == ["It is used to measure the tide."]
+    shared = found_in(passages, "Who is the float shared with?")
+    assert shared == ["- The pilots, for their plans", "- The school, in summer"]
+
+
+def test_a_title_in_capitals_answers_nothing() -> None:
+    title = passage_from_text("t", "REQUIREMENTS OF THE COURSE (GEO 214)\n\nIt has two parts.", "Course")
+    assert "REQUIREMENTS OF THE COURSE (GEO 214)" not in found_in([title], "What are the requirements of GEO 214?")
+
+
+def test_sentences_with_pronouns_come_with_all_up_to_the_one_that_names_something() -> None:
+    float_ = passage_from_text("f", "It rained. The float has a lamp. It is red. It is used at night.")
+    assert compose([candidate(float_, 3)], naming=False) == "The float has a lamp. It is red. It is used at night."
+
+
 def test_a_fragment_comes_with_its_heading() -> None:
     passage = passage_from_text("p", "How long it waits. Default: 300", "Settings › GateDelay [minutes] [flags]", "d")
     assert compose([candidate(passage, 1)], naming=False) == "GateDelay: Default: 300."

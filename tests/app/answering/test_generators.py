@@ -24,6 +24,7 @@ from propcite.app.errors import GeneratorError
 from propcite.attribution.errors import AttributionError
 from propcite.attribution.llm.endpoint import Endpoint
 from propcite.attribution.llm.usage import Usage, measure_usage
+from propcite.attribution.propcite import PropCite
 from propcite.attribution.questions.reader import QuestionReader
 from propcite.retrieval.encoding.base import TokenVectors
 from propcite.retrieval.encoding.encoder import Encoder
@@ -380,6 +381,20 @@ def test_the_extractive_generator_is_one_too() -> None:
     generator: Generator = ExtractiveGenerator(QuestionReader())
     draft = draft_of(generator.stream("What did the barrier cost?", SHOWN))
     assert generator.generate_many([("What did the barrier cost?", SHOWN)]) == [draft]
+
+
+def test_no_answer_opens_with_words_that_its_passages_do_not_support() -> None:
+    passages = (passage_from_text("b", "Ada Moor succeeded Ben Hale as director in 2019.", "Museum"),)
+    shown = GenerationContext(passages, Retriever.over(Encoder(), passages))
+    question, generator = "Who succeeded Ada Moor?", ExtractiveGenerator(QuestionReader())
+
+    def supports(words: str) -> bool:
+        return all(fact.citations for fact in PropCite.default().cite(words, passages, question=question).facts)
+
+    unchecked = draft_of(generator.stream(question, shown))
+    assert unchecked.text == f"Ben Hale. {passages[0].text}"
+    checked = draft_of(generator.stream(question, replace(shown, supports=supports)))
+    assert checked.text == passages[0].text
 
 
 class NumbersAlike(WordEncoder):
