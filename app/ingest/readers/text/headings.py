@@ -14,6 +14,9 @@ _MAX_TITLE_LINES = 2  # between two rules
 _MAX_REPEATED = 3  # a line in capitals that is repeated more often names a speaker, or a kind of remark
 _MAX_MISSED = 3  # by which a number may be higher than the one before
 _MIN_PROSE = 6  # words
+_MIN_PARAGRAPH = 8  # words below a heading that nothing but its place shows
+_MIN_PLAIN = 3  # such headings of a text
+_SHORT = 6  # level of a heading that nothing but its place shows
 _CHAPTER, _CAPITALS, _NUMBERED = 1, 2, 2  # levels; that of a number is below the last, by its depth
 _RULE = re.compile(r"([=~*^#_-])\1{2,}")
 _LEVELS = {"=": 1, "*": 1, "#": 1, "-": 2, "_": 2, "~": 3, "^": 4}  # of what they underline
@@ -27,6 +30,10 @@ _PART = re.compile(
     re.IGNORECASE,
 )
 _NUMBER = re.compile(r"(?:(?:\d{1,3}|[A-Z](?=\.\d))(?:\.\d{1,3})+\.?|\d{1,3}\.)(?=\s)")
+_PLAIN = re.compile(
+    r"(?!(?:note|warning|caution|tip|important)$)(?-i:[A-Z])[^\W\d_]*(?:[ ’'/,&-]+[^\W_][\w’'-]*)*(?: \([\w -]+\))?",
+    re.IGNORECASE,
+)
 _SETTING = re.compile(r"[a-z]+(?:[_-][a-z0-9]+)*")
 _DATE = re.compile(
     r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec|Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]*\.?,? +\d", re.IGNORECASE
@@ -63,8 +70,10 @@ def text_headings(text: str) -> tuple[Heading, ...]:
     """
     lines = list(_lines(text))
     candidates = _candidates(lines)
-    counts = Counter(one.words for one in candidates if one.form == "capitals")
+    counts = Counter(one.words for one in candidates if one.form in ("capitals", "plain"))
     candidates = [one for one in candidates if counts[one.words] <= _MAX_REPEATED]
+    if sum(one.form == "plain" for one in candidates) < _MIN_PLAIN:
+        candidates = [one for one in candidates if one.form != "plain"]
     return tuple(one.heading for one in _in_order(list(_with_text(candidates))))
 
 
@@ -109,8 +118,9 @@ def _candidate(lines: Sequence[_Line], at: int) -> tuple[_Candidate | None, int]
             span = Span(lines[at].span.start, lines[last + 1].span.end)
             return _Candidate(Heading(span, level), words, number, "rule"), last + 2 - at
     if is_overlined or (at + 1 < len(lines) and lines[at + 1].words):
-        return None, 1
-    return _unruled(lines[at]), 1
+        return (None if is_overlined else _plain(lines, at)), 1
+    is_first = not any(line.words for line in lines[:at])
+    return _unruled(lines[at], is_first=is_first) or _plain(lines, at), 1
 
 
 def _ends_section(lines: Sequence[_Line], at: int) -> bool:
@@ -121,8 +131,8 @@ def _ends_section(lines: Sequence[_Line], at: int) -> bool:
     return is_apart and is_below_prose and _SENTENCE_END.search(above.words) is not None and _number(line.words) != ()
 
 
-def _unruled(line: _Line) -> _Candidate | None:
-    """Return a line that may be a heading for its number or its capitals."""
+def _unruled(line: _Line, *, is_first: bool = False) -> _Candidate | None:
+    """Return a line that may be a heading for its number or its capitals; the first of a text may have any signs."""
     words = line.words
     if not _is_title(words) or words.endswith(":"):
         return None
@@ -132,9 +142,22 @@ def _unruled(line: _Line) -> _Candidate | None:
         return _Candidate(Heading(line.span, _CHAPTER if part[1] else _CAPITALS), words, form="part")
     if number := _number(words):
         return _Candidate(Heading(line.span, _NUMBERED + len(number)), words, number, "number", line.indent)
-    if words.isupper() and not _CODE.search(words) and max(map(_num_letters, words.split())) > 2:
+    if words.isupper() and (is_first or not _CODE.search(words)) and max(map(_num_letters, words.split())) > 2:
         return _Candidate(Heading(line.span, _CAPITALS), words, form="capitals")
     return None
+
+
+def _plain(lines: Sequence[_Line], at: int) -> _Candidate | None:
+    """Return a short line above a paragraph, which is a heading where the text has several such lines."""
+    line = lines[at]
+    below = next((one for one in lines[at + 1 : at + 3] if one.words), None)
+    if below is None or below.indent != line.indent or len(below.words.split()) < _MIN_PARAGRAPH:
+        return None
+    if not _PLAIN.fullmatch(line.words) or len(line.words.split()) > _MIN_PROSE or not _is_title(line.words):
+        return None
+    if not below.words.lstrip("\"'“‘")[:1].isupper() or _DATE.search(line.words) or line.words.isupper():
+        return None
+    return _Candidate(Heading(line.span, _SHORT), line.words, form="plain")
 
 
 def _rule(words: str) -> str:

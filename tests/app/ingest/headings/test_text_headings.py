@@ -129,3 +129,31 @@ def test_a_section_may_begin_right_below_the_one_before() -> None:
     text = f"   1. Gates\n\n   {PROSE}\n   2. Mills\n\n{rules}\n   {PROSE}\n   3. Boats\n\n   {PROSE}\n"
     assert headings(text) == [(3, "1. Gates"), (3, "2. Mills"), (3, "3. Boats")]
     assert headings(f"{PROSE}\n\nRules of old gates are these.\n1. Open\n2. Close it\n\n{PROSE}\n") == []
+
+
+def test_short_lines_above_paragraphs_are_headings_where_a_text_has_several() -> None:
+    lines = ["Content", "Learning outcomes", "Credits and workload (2026)"]
+    for gap in ("\n", "\n\n"):
+        text = "".join(f"{line}{gap}{PROSE}\n\n" for line in lines)
+        assert headings(f"COURSE\n\n{text}") == [(2, "COURSE"), *((6, line) for line in lines)]
+        assert headings(text.partition("Credits")[0]) == []
+
+
+@pytest.mark.parametrize(
+    "line", ["Dear Ada,", "Alder, 3 May 2026", "Note", "the gates", "The keeper opens it.", "- Gates"]
+)
+def test_other_short_lines_above_paragraphs_are_none(line: str) -> None:
+    assert headings("".join(f"{line}{' ' * n}\n{PROSE}\n\n" for n in range(3))) == []
+
+
+def test_verses_have_no_headings() -> None:
+    assert (
+        headings("Old gate\nThe river runs below your oak\n\nNew mill\nThe miller sings at dawn\n\nSea\nIt sleeps\n")
+        == []
+    )
+
+
+def test_the_first_line_in_capitals_is_a_heading_with_numbers_too() -> None:
+    assert headings(f"THE OLD GATES (NO 214)\n\n{PROSE}\n\nTHE MILLS (NO 215)\n\n{PROSE}\n") == [
+        (2, "THE OLD GATES (NO 214)")
+    ]
