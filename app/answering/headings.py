@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import takewhile
 
 from propcite.app.answering.naming import Name, described_in
-from propcite.attribution.english import Form, answer_form, content_words, defined_term, is_question, share_found
+from propcite.attribution.english import Form, answer_form, content_words, defined_term, is_question, share_found, stem
 from propcite.retrieval.text import Passage
 
 MIN_SHARED = 2  # words of a heading that asks what a question asks; one more where it is no question itself
@@ -26,6 +26,10 @@ _STATE = re.compile(
     re.IGNORECASE,
 )
 _ONE = re.compile(r"\W*(?:what|which)(?:['’]s|\s+(?:is|was))\b", re.IGNORECASE)
+# What means the document itself.
+_DOCUMENT = frozenset(
+    map(stem, "agreement article author contract document guideline paper plan policy report study text trial".split())
+)
 _VERBS = frozenset("appli cover describ discuss exist give includ list mention name present say state use".split())
 
 
@@ -103,7 +107,7 @@ def asks(section: Section, question: str) -> bool:
 def states(section: Section, question: str) -> bool:
     """Return whether a section's heading is what a question asks to be stated.
 
-    What else the question names must be in the headings above it, or in its text.
+    What else the question names must be in the headings above it, or in its text, or mean the document.
 
     >>> risks = Section("Plan for the new pump › 4. Risks", range(0), "The pump may fail.")
     >>> states(risks, "What are the main risks of the plan?"), states(risks, "What are the risks of smoking?")
@@ -117,7 +121,7 @@ def states(section: Section, question: str) -> bool:
     asked = content_words(question[opening.end() :]) if opening else []
     if not opening or not words or asked[: len(words)] != words:
         return False
-    rest = {*asked[len(words) :], *content_words(opening["by"] or "")} - _VERBS
+    rest = {*asked[len(words) :], *content_words(opening["by"] or "")} - _VERBS - _DOCUMENT
     return rest <= {*content_words(section.above), *content_words(section.text)}
 
 

@@ -56,6 +56,7 @@ _NUMBER = rf"\d|\b(?:{'|'.join(NUMBER_WORDS)}|no|none|any|all|half|most|few|seve
 _DATE = (
     r"\b(?:1\d|20)\d\ds?\b|\bin \d{3}\b|\d+ ?(?:BCE?|AD|CE)\b|\d[./:-]\d|"
     rf"\b(?:{'|'.join((*MONTH_NAMES, *DAY_NAMES))}|centur(?:y|ies)|decades?|yesterday|today|now)\b"
+    r"|\d ?[ap]\.?m\b|\bo['’]clock\b|\b(?:noon|midnight|mornings?|evenings?|spring|summer|autumn|winter)\b"
 )
 _LASTING = (
     rf"{_NUMBER}|\b(?:until|since|forever|indefinite\w*|permanent\w*|always|never|once|twice|every|each|as long as|"
@@ -117,12 +118,17 @@ def defined_term(question: str) -> str:
 
 
 def defines(term: str, sentence: str) -> bool:
-    """Return whether a sentence begins by saying what a term is.
+    """Return whether a sentence begins by saying what a term is, or says what is known by it.
 
     >>> defines("sluice", "A sluice is a gate for water."), defines("sluice", "A sluice is shut at night.")
     (True, False)
+    >>> defines("slack water", "The tide stands still for a while, which is known as slack water.")
+    True
     """
-    return re.match(rf"\W*(?:(?:an?|the)\s+)?{re.escape(term)}{_DEFINES}", sentence, re.IGNORECASE) is not None
+    word = re.escape(term)
+    known_as = rf"\b(?:called|known\s+as|termed|referred\s+to\s+as)\s+[“\"']?(?:an?\s+|the\s+)?{word}\b"
+    begins = rf"\W*(?:(?:an?|the)\s+)?{word}{_DEFINES}"
+    return bool(re.match(begins, sentence, re.IGNORECASE) or re.search(known_as, sentence, re.IGNORECASE))
 
 
 def can_answer(question: str, text: str) -> bool:
