@@ -11,7 +11,7 @@ import json
 import logging
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -35,6 +35,7 @@ AT_ONCE = 8  # searches in one process
 ABANDONED_S = 120.0  # after which a search that nobody goes on with is forgotten
 KEPT = 2  # versions that a process has open
 Hits = list[list[IndexHit]]
+_log = logging.getLogger("propcite.ray")
 At = tuple[str, int]  # the name of a shard's version, or none, and the number of its version in a storage (`Versions`)
 
 
@@ -145,6 +146,22 @@ def connect(address: str) -> None:
         raise RetrievalError(
             f"no Ray cluster answers at {address!r}: ray start --head starts one, or unset the setting cluster"
         ) from error
+    _log_what_is_lost()
+
+
+def _log_what_is_lost() -> None:
+    """Send Ray's messages on lost processes and machines to the log.
+
+    It writes them to this process's standard output, between the lines of a command or of the MCP server, and has no
+    public setting for that.
+    """
+    from ray._private import worker
+
+    def log(data: Mapping[str, Any], **_: object) -> None:
+        for line in data["lines"]:
+            _log.info("%s", line)
+
+    vars(worker)["print_to_stdstream"] = log
 
 
 def host_of(shard: HostedShard, replica: int = 0) -> Any:
