@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import secrets
 import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -63,12 +65,26 @@ def _is_admitted(address: str) -> bool:
     host, _, port = address.rpartition(":")
     try:
         socket.create_connection((host.strip("[]"), int(port)), timeout=TIMEOUT_S).close()
-        GcsClient(address=address).internal_kv_get(b"", b"propcite")
+        with _silent():
+            GcsClient(address=address).internal_kv_get(b"", b"propcite")
     except AuthenticationError:
         return False
     except Exception:  # joining the cluster will say what is wrong
         return True
     return True
+
+
+@contextmanager
+def _silent() -> Iterator[None]:
+    """Keep Ray's own code from writing to standard error that it was refused."""
+    stderr, nothing = os.dup(2), os.open(os.devnull, os.O_WRONLY)
+    try:
+        os.dup2(nothing, 2)
+        yield
+    finally:
+        os.dup2(stderr, 2)
+        os.close(stderr)
+        os.close(nothing)
 
 
 def _has_token() -> bool:

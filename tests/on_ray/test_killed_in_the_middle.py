@@ -35,7 +35,10 @@ class Traffic:
     def __init__(self, parts: Parts, first: int) -> None:
         arguments = (str(parts.settings.data_dir), parts.settings.cluster, str(first))
         command = [sys.executable, str(SUPPORT / "cluster_traffic.py"), *arguments]
-        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        asked = {name: value for name, value in os.environ.items() if name != "RAY_AUTH_MODE"}  # as a user has it
+        self._errors = parts.settings.data_dir / f"errors-{first}.txt"
+        with self._errors.open("w") as errors:
+            self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=errors, text=True, env=asked)
         self.stored: list[int] = []
         self._lines: Queue[str] = Queue()
         self._reader = Thread(target=self._read)
@@ -61,6 +64,7 @@ class Traffic:
         self._reader.join()
         while not self._lines.empty():
             self._hear(self._lines.get())
+        assert self._errors.read_text() == ""
 
     def _read(self) -> None:
         assert self.process.stdout
