@@ -28,7 +28,7 @@ from propcite.retrieval.index.token_index import MadeBy, TokenIndex
 from propcite.retrieval.remote.objects import ObjectStore
 from propcite.retrieval.remote.published_index import PublishedIndex
 from propcite.retrieval.sharding.layout import Version, index_version
-from propcite.retrieval.sharding.tokens import use_token
+from propcite.retrieval.sharding.tokens import check_reachable, use_token
 
 NAMESPACE = "propcite"
 AT_ONCE = 8  # searches in one process
@@ -132,9 +132,10 @@ def connect(address: str) -> None:
         raise RetrievalError(f"the setting cluster needs Ray: {install_command('cluster')}") from error
     if ray.is_initialized():
         return
-    if address not in ("local", "auto"):  # there Ray itself uses the token of this machine
-        use_token(address)
     try:
+        if address not in ("local", "auto"):  # there Ray itself uses the token of this machine
+            check_reachable(address)
+            use_token(address)
         ray.init(
             address=None if address == "local" else address,
             namespace=NAMESPACE,
@@ -142,7 +143,7 @@ def connect(address: str) -> None:
             logging_level=logging.ERROR,
             include_dashboard=False if address == "local" else None,
         )
-    except (ConnectionError, RuntimeError, ValueError) as error:
+    except (OSError, RuntimeError, ValueError) as error:
         raise RetrievalError(
             f"no Ray cluster answers at {address!r}: ray start --head starts one, or unset the setting cluster"
         ) from error

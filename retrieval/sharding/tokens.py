@@ -57,14 +57,19 @@ def _line(address: str, what: str) -> str:
     )
 
 
+def check_reachable(address: str) -> None:
+    """Raise OSError where no machine takes a connection at `host:port`: Ray would go on trying for minutes."""
+    host, _, port = address.rpartition(":")
+    if "://" not in host and port.isdecimal():
+        socket.create_connection((host.strip("[]"), int(port)), timeout=TIMEOUT_S).close()
+
+
 def _is_admitted(address: str) -> bool:
     """Return whether a cluster answers this process; also True where nothing answers."""
     from ray._raylet import GcsClient  # type: ignore[attr-defined]
     from ray.exceptions import AuthenticationError
 
-    host, _, port = address.rpartition(":")
     try:
-        socket.create_connection((host.strip("[]"), int(port)), timeout=TIMEOUT_S).close()
         with _silent():
             GcsClient(address=address).internal_kv_get(b"", b"propcite")
     except AuthenticationError:
@@ -88,7 +93,12 @@ def _silent() -> Iterator[None]:
 
 
 def _has_token() -> bool:
-    return bool(_loader().has_token(ignore_auth_mode=True))
+    from ray.exceptions import AuthenticationError
+
+    try:
+        return bool(_loader().has_token(ignore_auth_mode=True))
+    except AuthenticationError:  # the file that RAY_AUTH_TOKEN_PATH names is not there
+        return False
 
 
 def _enable() -> None:
