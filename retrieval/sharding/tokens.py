@@ -65,7 +65,7 @@ def check_reachable(address: str) -> None:
 
 
 def _is_admitted(address: str) -> bool:
-    """Return whether a cluster answers this process; also True where nothing answers."""
+    """Return whether a cluster admits this process; RetrievalError where something else listens at the address."""
     from ray._raylet import GcsClient  # type: ignore[attr-defined]
     from ray.exceptions import AuthenticationError
 
@@ -74,8 +74,11 @@ def _is_admitted(address: str) -> bool:
             GcsClient(address=address).internal_kv_get(b"", b"propcite")
     except AuthenticationError:
         return False
-    except Exception:  # joining the cluster will say what is wrong
-        return True
+    except Exception as error:  # joining it would try again for minutes
+        raise RetrievalError(
+            f"what listens at {address} is no Ray cluster of this version: give the address that propcite cluster "
+            "start or ray start printed on the first machine"
+        ) from error
     return True
 
 
