@@ -11,7 +11,7 @@ import json
 import logging
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -28,13 +28,14 @@ from propcite.retrieval.index.token_index import MadeBy, TokenIndex
 from propcite.retrieval.remote.objects import ObjectStore
 from propcite.retrieval.remote.published_index import PublishedIndex
 from propcite.retrieval.sharding.layout import Version, index_version
-from propcite.retrieval.sharding.tokens import use_token
+from propcite.retrieval.sharding.tokens import check_reachable, use_token
 
 NAMESPACE = "propcite"
 AT_ONCE = 8  # searches in one process
 ABANDONED_S = 120.0  # after which a search that nobody goes on with is forgotten
 KEPT = 2  # versions that a process has open
 Hits = list[list[IndexHit]]
+_log = logging.getLogger("propcite.ray")
 At = tuple[str, int]  # the name of a shard's version, or none, and the number of its version in a storage (`Versions`)
 
 
@@ -131,9 +132,10 @@ def connect(address: str) -> None:
         raise RetrievalError(f"the setting cluster needs Ray: {install_command('cluster')}") from error
     if ray.is_initialized():
         return
-    if address not in ("local", "auto"):  # there Ray itself uses the token of this machine
-        use_token(address)
     try:
+        if address not in ("local", "auto"):  # there Ray itself uses the token of this machine
+            check_reachable(address)
+            use_token(address)
         ray.init(
             address=None if address == "local" else address,
             namespace=NAMESPACE,
@@ -141,10 +143,26 @@ def connect(address: str) -> None:
             logging_level=logging.ERROR,
             include_dashboard=False if address == "local" else None,
         )
-    except (ConnectionError, RuntimeError, ValueError) as error:
+    except (OSError, RuntimeError, ValueError) as error:
         raise RetrievalError(
             f"no Ray cluster answers at {address!r}: ray start --head starts one, or unset the setting cluster"
         ) from error
+    _log_what_is_lost()
+
+
+def _log_what_is_lost() -> None:
+    """Send Ray's messages on lost processes and machines to the log.
+
+    It writes them to this process's standard output, between the lines of a command or of the MCP server, and has no
+    public setting for that.
+    """
+    from ray._private import worker
+
+    def log(data: Mapping[str, Any], **_: object) -> None:
+        for line in data["lines"]:
+            _log.info("%s", line)
+
+    vars(worker)["print_to_stdstream"] = log
 
 
 def host_of(shard: HostedShard, replica: int = 0) -> Any:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import secrets
 import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -55,24 +57,51 @@ def _line(address: str, what: str) -> str:
     )
 
 
+def check_reachable(address: str) -> None:
+    """Raise OSError where no machine takes a connection at `host:port`: Ray would go on trying for minutes."""
+    host, _, port = address.rpartition(":")
+    if "://" not in host and port.isdecimal():
+        socket.create_connection((host.strip("[]"), int(port)), timeout=TIMEOUT_S).close()
+
+
 def _is_admitted(address: str) -> bool:
-    """Return whether a cluster answers this process; also True where nothing answers."""
+    """Return whether a cluster admits this process; RetrievalError where something else listens at the address."""
     from ray._raylet import GcsClient  # type: ignore[attr-defined]
     from ray.exceptions import AuthenticationError
 
-    host, _, port = address.rpartition(":")
     try:
-        socket.create_connection((host.strip("[]"), int(port)), timeout=TIMEOUT_S).close()
-        GcsClient(address=address).internal_kv_get(b"", b"propcite")
+        with _silent():
+            GcsClient(address=address).internal_kv_get(b"", b"propcite")
     except AuthenticationError:
         return False
-    except Exception:  # joining the cluster will say what is wrong
-        return True
+    except Exception as error:  # joining it would try again for minutes
+        raise RetrievalError(
+            f"what listens at {address} is no Ray cluster of this version: give the address that propcite cluster "
+            "start or ray start printed on the first machine"
+        ) from error
     return True
 
 
+@contextmanager
+def _silent() -> Iterator[None]:
+    """Keep Ray's own code from writing to standard error that it was refused."""
+    stderr, nothing = os.dup(2), os.open(os.devnull, os.O_WRONLY)
+    try:
+        os.dup2(nothing, 2)
+        yield
+    finally:
+        os.dup2(stderr, 2)
+        os.close(stderr)
+        os.close(nothing)
+
+
 def _has_token() -> bool:
-    return bool(_loader().has_token(ignore_auth_mode=True))
+    from ray.exceptions import AuthenticationError
+
+    try:
+        return bool(_loader().has_token(ignore_auth_mode=True))
+    except AuthenticationError:  # the file that RAY_AUTH_TOKEN_PATH names is not there
+        return False
 
 
 def _enable() -> None:

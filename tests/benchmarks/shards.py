@@ -4,8 +4,9 @@
 
 Builds one index of made-up passages (60 tokens of 128 numbers, in 8 bits), divides copies of it, and searches all of
 them with the same queries in turns, so that a busy machine slows each alike.  Milliseconds are medians; `equal` counts
-the queries whose lists have the same digits.  `holding` is the mean share of all centroids of which a shard has a
-token: where it is near 1, no shard could be left out by the centroids of a query.
+the queries whose lists have the same digits.  `adding_ms` is the time until 64 more passages count.  `holding` is the
+mean share of all centroids of which a shard has a token: where it is near 1, no shard could be left out by the
+centroids of a query.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import shutil
 import statistics
 import tempfile
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +34,7 @@ from propcite.retrieval.words.query import WordQuery
 TOKENS, DIMENSION, PER_DOCUMENT, BATCH, CENTRES, QUERIES, LENGTH = 60, 128, 10, 4_000, 4_000, 40, 16
 SENTENCES = tuple(Sentence(Span(start, start + 20)) for start in range(0, TOKENS, 20))
 PIECES = 20_000
+ADDED, ADDITIONS = 64, 15
 
 
 class Maker:
@@ -63,11 +66,13 @@ class Maker:
 
     def add(self, index: TokenIndex, number: int, first: int) -> None:
         """Add so many passages, which are numbered from `first`."""
+        index.add(*self.make(number, first))
+
+    def make(self, number: int, first: int) -> tuple[list[Passage], list[TokenVectors]]:
         ids = [f"d{n // PER_DOCUMENT}:{n % PER_DOCUMENT}" for n in range(first, first + number)]
         passages = [Passage(i, "x" * TOKENS, sentences=SENTENCES) for i in ids]
         vectors, pieces = self.near(number, TOKENS), self.pieces(number, TOKENS)
-        tokens = [TokenVectors(*one) for one in zip(vectors, [self.offsets] * number, pieces, strict=True)]
-        index.add(passages, tokens)
+        return passages, [TokenVectors(*one) for one in zip(vectors, [self.offsets] * number, pieces, strict=True)]
 
     def query(self) -> tuple[Floats, WordQuery | None]:
         vectors = self.near(LENGTH)
@@ -111,6 +116,22 @@ def measure(indexes: dict[str, OpenIndex], maker: Maker, regime: str) -> list[di
     ]
 
 
+def adding(
+    indexes: dict[str, OpenIndex], folders: dict[str, Path], maker: Maker, first: int
+) -> Iterator[dict[str, Any]]:
+    """Yield the time until passages that are encoded count, in each index in turns."""
+    wall: dict[str, list[float]] = {name: [] for name in indexes}
+    for number in range(ADDITIONS):
+        made = maker.make(ADDED, first + number * ADDED)
+        for name, index in indexes.items():
+            started = time.perf_counter()
+            index.add(*made)
+            index.save(folders[name])
+            wall[name].append(1000 * (time.perf_counter() - started))
+    for name, ms in wall.items():
+        yield {"index": name, "adding_ms": round(statistics.median(ms), 1)}
+
+
 def holding(index: OpenIndex) -> float:
     """Return the mean share of the centroids of which a shard has a token."""
     shares = []
@@ -130,18 +151,21 @@ def main() -> None:
     with tempfile.TemporaryDirectory(dir=options.folder) as temporary:
         folder, maker = Path(temporary), Maker()
         maker.build(folder / "whole", options.passages)
-        indexes = {"whole": open_index(folder / "whole")}
+        indexes, folders = {"whole": open_index(folder / "whole")}, {"whole": folder / "whole"}
         for number in options.shards:
             shutil.copytree(folder / "whole", folder / str(number))
             started = time.perf_counter()
             reshard(folder / str(number), number)
             print(json.dumps({"divided_into": number, "seconds": round(time.perf_counter() - started, 1)}))
+            folders[f"{number} shards"] = folder / str(number)
             indexes[f"{number} shards"] = open_index(folder / str(number))
         for regime in ("exact", "tokens"):
             for row in measure(indexes, maker, regime):
                 print(json.dumps(row))
         for name, index in indexes.items():
             print(json.dumps({"index": name, "centroids": index.stats().centroids, "holding": holding(index)}))
+        for row in adding(indexes, folders, maker, options.passages):
+            print(json.dumps(row))
 
 
 if __name__ == "__main__":

@@ -224,6 +224,7 @@ def test_machines_join_and_leave(
             for given, why in (
                 ({"RAY_AUTH_TOKEN": "another"}, "it refuses the token of this machine"),
                 ({"HOME": str(tmp_path)}, "it asks for a token, and this machine has none"),
+                ({"RAY_AUTH_TOKEN_PATH": str(tmp_path / "none")}, "it asks for a token, and this machine has none"),
                 ({"RAY_AUTH_TOKEN_PATH": str(file)}, ""),
             ):
                 machine = {name: value for name, value in os.environ.items() if not name.startswith("RAY_AUTH")}

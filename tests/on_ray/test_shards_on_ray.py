@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 import shutil
 import signal
+import socket
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +31,7 @@ from propcite.retrieval.errors import IndexFormatError, RetrievalError
 from propcite.retrieval.index import IndexHit
 from propcite.retrieval.index.allowed import AllBut, OnlyDocuments, both
 from propcite.retrieval.index.token_index import TokenIndex
-from propcite.retrieval.sharding import hosts
+from propcite.retrieval.sharding import hosts, tokens
 from propcite.retrieval.sharding.cluster import ClusterIndex, ShardsAwayError
 from propcite.retrieval.sharding.folder import open_index
 from propcite.retrieval.sharding.layout import Layout, read_layout
@@ -292,9 +294,24 @@ def test_the_commands_show_and_stop_the_hosts(
     assert "0 processes stopped" in propcite("shards", "stop").err
 
 
-def test_a_cluster_that_is_not_there_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def silent_port() -> Iterator[int]:
+    """A port where nobody takes a connection, as at a machine that is gone."""
+    with socket.create_server(("127.0.0.1", 0), backlog=0) as server, ExitStack() as held:
+        port = int(server.getsockname()[1])
+        for _ in range(3):  # until its queue is full
+            with suppress(TimeoutError):
+                held.enter_context(socket.create_connection(("127.0.0.1", port), timeout=0.2))
+        yield port
+
+
+@pytest.mark.parametrize("host", ["127.0.0.9:1", "127.0.0.1:{}"])
+def test_a_cluster_that_is_not_there_is_one_line(monkeypatch: pytest.MonkeyPatch, silent_port: int, host: str) -> None:
     import ray
 
     monkeypatch.setattr(ray, "is_initialized", lambda: False)
-    with pytest.raises(RetrievalError, match=r"no Ray cluster answers at '127.0.0.9:1': ray start --head starts one"):
-        hosts.connect("127.0.0.9:1")
+    monkeypatch.setattr(tokens, "TIMEOUT_S", 1.0)
+    address, begun = host.format(silent_port), time.monotonic()
+    with pytest.raises(RetrievalError, match=f"no Ray cluster answers at '{address}': ray start --head starts one"):
+        hosts.connect(address)
+    assert time.monotonic() - begun < 10

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from propcite.app.lab.citing.gold import GoldVerdict
-from propcite.app.lab.citing.supported import Labelled, longbench_cite, trec_nuggets, trec_support
+from propcite.app.lab.citing.supported import Labelled, longbench_cite, trec_assessments, trec_nuggets, trec_support
 from propcite.retrieval.jsonl import numbered_lines
 from propcite.retrieval.sentences import split_sentences
 from propcite.retrieval.text import Span
@@ -145,5 +145,6 @@ _READERS: tuple[tuple[frozenset[str], Read], ...] = (
     (frozenset({"source", "summary", "annotations", "metadata"}), _faithbench),
     (frozenset({"dataset", "query", "prediction", "statements"}), longbench_cite),
     (frozenset({"references", "answer", "support_eval"}), trec_support),
+    (frozenset({"run_id", "sentences"}), trec_assessments),
     (frozenset({"qid", "answer_text", "nuggets"}), trec_nuggets),
 )

@@ -1,8 +1,8 @@
 """Answers whose citations or facts were labelled: LongBench-Cite, and TREC's RAG track with its nuggets.
 
-LongBench-Cite's files are what `pred_*.py` and `eval_cite.py` write.  TREC's are the answers that
-`support_evaluation_gpt4o.py` of its organisers labels, with the segments in the row or in `segments.jsonl[.gz]` beside
-it, and what `nuggetizer assign` writes.
+LongBench-Cite's files are what `pred_*.py` and `eval_cite.py` write.  TREC's are NIST's assessments of citations, the
+answers that `support_evaluation_gpt4o.py` of its organisers labels, both with the segments in the row or in
+`segments.jsonl[.gz]` beside it, and what `nuggetizer assign` writes.
 """
 
 from __future__ import annotations
@@ -21,6 +21,8 @@ Labelled = GoldVerdict | GoldSupport | GoldNuggets
 
 SEGMENTS = ("segments.jsonl", "segments.jsonl.gz")
 SUPPORT = {"FS": 1.0, "PS": 0.5, "NS": 0.0}
+ASSESSED = {"2": 1.0, "1": 0.5, "0": 0.0}
+NOT_ASSESSED = "-1"
 ASSIGNED = {"support": 1.0, "partial_support": 0.5, "not_support": 0.0}
 NAMES = {1.0: "full", 0.5: "partial", 0.0: "none"}
 
@@ -50,17 +52,34 @@ def trec_support(row: Row, id_: str, file: Path) -> Iterator[Labelled]:
     for number, (sentence, label) in enumerate(zip(row["answer"], labels, strict=True)):
         claims, weights = [], []
         for place, (citation, value) in enumerate(zip(sentence["citations"], label["eval_scores"], strict=False)):
-            segment = _segment_id(citation, row["references"])
-            if segment not in texts:
-                raise ValueError(f"no text of {segment!r} in its segments, nor in {SEGMENTS[0]} beside the file")
+            cited = (_text_of(_segment_id(citation, row["references"]), texts),)
             if value is None:
                 continue
-            if value not in SUPPORT:
-                raise ValueError(f"the label {value!r} is none of {', '.join(SUPPORT)}")
             claims.append(f"{id_}.{number}.{place}")
-            weights.append(SUPPORT[value])
-            yield _verdict(source, question, sentence["text"], (texts[segment],), weights[-1], claims[-1])
+            weights.append(_weight(value, SUPPORT))
+            yield _verdict(source, question, sentence["text"], cited, weights[-1], claims[-1])
         sentences.append(CitedSentence(tuple(claims), tuple(weights)))
+    yield GoldSupport(source, tuple(sentences), id_)
+
+
+def trec_assessments(row: Row, id_: str, file: Path) -> Iterator[Labelled]:
+    """Yield each citation that NIST's people assessed; the answer is scored by the first of each sentence, as TREC's.
+
+    A sentence whose first citation was not assessed is left out of the answer's score.
+    """
+    source, texts, sentences = f"TREC RAG {row['run_id']}", _segments(row, file), []
+    for number, sentence in enumerate(row["sentences"]):
+        assessed = {}
+        for place, citation in enumerate(sentence["citations"]):
+            if str(citation["support"]) == NOT_ASSESSED:
+                continue
+            own, weight = f"{id_}.{number}.{place}", _weight(citation["support"], ASSESSED)
+            assessed[place] = CitedSentence((own,), (weight,))
+            yield _verdict(source, "", sentence["text"], (_text_of(citation["reference"], texts),), weight, own)
+        if not sentence["citations"]:
+            sentences.append(CitedSentence((), ()))
+        elif 0 in assessed:
+            sentences.append(assessed[0])
     yield GoldSupport(source, tuple(sentences), id_)
 
 
@@ -91,6 +110,18 @@ def _score(row: Row, name: str, known: tuple[float, ...]) -> float:
     if row[name] not in known:
         raise ValueError(f"the {name} {row[name]!r} is none of {', '.join(f'{one:g}' for one in known)}")
     return float(row[name])
+
+
+def _weight(label: object, known: Mapping[str, float]) -> float:
+    if str(label) not in known:
+        raise ValueError(f"the label {label!r} is none of {', '.join(known)}")
+    return known[str(label)]
+
+
+def _text_of(segment: str, texts: Mapping[str, str]) -> str:
+    if segment not in texts:
+        raise ValueError(f"no text of {segment!r} in its segments, nor in {SEGMENTS[0]} beside the file")
+    return texts[segment]
 
 
 def _segments(row: Row, file: Path) -> Mapping[str, str]:

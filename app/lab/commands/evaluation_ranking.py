@@ -30,7 +30,7 @@ def eval_beir(
     ] = "",
     way: Annotated[
         list[str] | None,
-        typer.Option(help="bm25, m_q, exact, idf, tokens, xtr, m'_q or m''_q; repeatable."),
+        typer.Option(help="bm25, m_q, both, words, exact, idf, tokens, xtr, m'_q, m''_q or single-vector; repeatable."),
     ] = None,
     encoder: Encoders = None,
     bits: Annotated[list[int] | None, typer.Option(help="Bits of the index: 16, 8, 4, 2 or 1; repeatable.")] = None,
@@ -41,6 +41,10 @@ def eval_beir(
         bool, typer.Option("--not-itself", help="Leave out the passage with the query's own id.")
     ] = False,
     depth: Annotated[int, typer.Option(min=10, help="Passages ranked per query; above 100 also recall there.")] = 100,
+    contexts: Annotated[
+        Path | None,
+        typer.Option(dir_okay=False, help="Write what one way retrieves for questions with answers: for sentences."),
+    ] = None,
     limit: Limit = 0,
     offset: Offset = 0,
     new: New = False,
@@ -56,7 +60,15 @@ def eval_beir(
         way or passages.DEFAULT, passages.WAYS, encoder or (), bits or (), names, passages.ALIGNABLE
     )
     items = passages.evaluate(
-        folders, parts, configs, options, split=split, explicit=bool(way), not_itself=not_itself, depth=depth
+        folders,
+        parts,
+        configs,
+        options,
+        split=split,
+        explicit=bool(way),
+        not_itself=not_itself,
+        depth=depth,
+        contexts=contexts,
     )
     _show_folders(folders, items, shape)
 
@@ -148,7 +160,10 @@ def eval_tokens(
 
 @eval_cli.command("sentences")
 def eval_sentences(
-    files: Annotated[list[Path], typer.Argument(help="JSON lines of ranked sentences.", metavar="FILES…")],
+    files: Annotated[
+        list[Path],
+        typer.Argument(help="JSON lines of sentences, or what DPR or Contriever retrieved.", metavar="FILES…"),
+    ],
     way: Annotated[
         list[str] | None,
         typer.Option(help="bm25, m_q, m'_q, m''_q (both also 'without salience'), alone or single-vector; repeatable."),
@@ -166,13 +181,12 @@ def eval_sentences(
     """Rank sentences within their passages: P@1, R@5 and MRR per source and their mean, with intervals."""
     from propcite.app.lab.ranking import sentences
     from propcite.app.lab.ranking.encoders import ranking_configs
-    from propcite.app.lab.ranking.relevance import SENTENCES
 
     configs = ranking_configs(way or sentences.WAYS, sentences.WAYS, encoder or ())
     items = sentences.evaluate(
         files, open_parts(), configs, run_options(limit, offset, new), explicit=bool(way), teachers=teacher or ()
     )
-    _show_by_source(items, SENTENCES, shape)
+    _show_by_source(items, _measured(items), shape)
 
 
 @eval_cli.command("facts")
@@ -200,8 +214,11 @@ def _show_folders(folders: Sequence[Path], items: Sequence[RunItem], shape: Form
     if len(folders) == 1:
         _show(items, shape)
     else:
-        measured = list(dict.fromkeys(name for item in items for name in item.measures))
-        _show_by_source(items, measured, shape)
+        _show_by_source(items, _measured(items), shape)
+
+
+def _measured(items: Sequence[RunItem]) -> list[str]:
+    return list(dict.fromkeys(name for item in items for name in item.measures))
 
 
 def _show(items: Sequence[RunItem], shape: Format) -> None:

@@ -34,7 +34,7 @@ def build_indexes(
     Passages that an earlier call has encoded are loaded, so an interrupted call continues.
     """
     stored = [f"{settings.stored_share} by {settings.pruning}"] if settings.stored_share < 1 else []
-    folder = settings.data_dir / FOLDER / _key(digest, encoder.name, encoder.precision, TOKEN_DATA, *stored)
+    folder = cache_folder(settings, digest, encoder.name, encoder.precision, TOKEN_DATA, *stored)
     folders = {folder / f"{number}-bits": number for number in bits}
     indexes = {path: _open(path, encoder, number, settings) for path, number in folders.items()}
     present = set.intersection(*(index.ids() for index in indexes.values()))
@@ -96,5 +96,6 @@ def _reload(index: TokenIndex, folder: Path, settings: Settings) -> TokenIndex:
     return TokenIndex.load(folder, index.encoder, regime=settings.index, exact_up_to=settings.exact_up_to)
 
 
-def _key(*names: str) -> str:
-    return hashlib.sha256("\0".join(names).encode()).hexdigest()[:16]
+def cache_folder(settings: Settings, *names: str) -> Path:
+    """Return the folder of what is made of the texts and the model with these names."""
+    return settings.data_dir / FOLDER / hashlib.sha256("\0".join(names).encode()).hexdigest()[:16]

@@ -13,10 +13,13 @@ from typing import Any
 import numpy as np
 
 from propcite.app.lab.ranking.beir import BeirCollection, FolderQuery, Query, by_name, folder_queries
+from propcite.app.lab.ranking.contexts import check_contexts, write_contexts
 from propcite.app.lab.ranking.encoders import BM25, MARKERS, LoadedEncoders, RankingConfig, encoder_names, token_ids
 from propcite.app.lab.ranking.index_cache import build_indexes, index_settings
 from propcite.app.lab.ranking.layouts import holds_answer, read_collection
-from propcite.app.lab.ranking.relevance import DEPTH, import_ir_measures, measures_of, ranking_figures
+from propcite.app.lab.ranking.rank_rows import Cost
+from propcite.app.lab.ranking.relevance import DEPTH, NOTHING, import_ir_measures, measures_of, ranking_figures
+from propcite.app.lab.ranking.single_vectors import SINGLE, SingleVectors, passage_vectors, rank_by_vectors
 from propcite.app.lab.runs.runner import Pending, RunOptions, add_costs, measure, open_run, split_cost, timed
 from propcite.app.library.store.runs import RunItem
 from propcite.app.parts import Parts
@@ -32,9 +35,7 @@ from propcite.retrieval.words.shares import QUESTION_SHARES
 
 NUM_STORED = 10  # passages of a ranking
 BATCH_SIZE = 32  # queries encoded together
-NOTHING = {"": 1}  # grades of a query whose answers stand in no passage that was ranked
 
-Cost = Mapping[str, float]
 Weigh = Callable[[TokenVectors], Floats]  # a query's tokens (n,) to weights that sum to 1
 Rank = Callable[[Sequence[str]], Iterable[tuple[list[str], Cost]]]  # each query's passage ids, best first
 
@@ -63,7 +64,7 @@ SEARCHES = {
     "m'_q": SearchConfig("m'_q", {"regime": "exact"}),
     "m''_q": SearchConfig("m''_q", {"regime": "exact"}),
 }
-WAYS = (BM25, *SEARCHES)
+WAYS = (BM25, SINGLE, *SEARCHES)
 ALIGNABLE = tuple(name for name in SEARCHES if name != "xtr")  # ways that allow any alignment
 DEFAULT = (BM25, "m_q", "both", "words", "exact", "m'_q", "m''_q")
 
@@ -78,16 +79,20 @@ def evaluate(
     explicit: bool = True,
     not_itself: bool = False,
     depth: int = DEPTH,
+    contexts: Path | None = None,
 ) -> list[RunItem]:
     """Measure folders and return the run's items; with several folders each item names its folder as its source.
 
-    Ways whose marker an encoder lacks are left out unless they are `explicit`.
+    Ways whose marker an encoder lacks are left out unless they are `explicit`.  `contexts` is a file for what one way
+    retrieves for questions with answers, which `eval sentences` reads.
     """
     import_ir_measures()
     collections = by_name(read_collection(folder, split) for folder in folders)
+    if contexts:
+        check_contexts(collections, configs)
     rows = folder_queries(collections, options)
     encoders = LoadedEncoders(parts)
-    configs = encoders.supported(configs, lambda way: SEARCHES[way].marker, explicit=explicit)
+    configs = encoders.supported(configs, _marker_of, explicit=explicit)
     searched = depth + not_itself  # one more, since one may be left out
     built = {
         name: build_rankings(one, configs, encoders, parts.settings, searched) for name, one in collections.items()
@@ -101,20 +106,26 @@ def evaluate(
         **({"index": index_settings(parts.settings)} if encoder_names(configs) else {}),
         "not_itself": not_itself,
         **({"depth": depth} if depth != DEPTH else {}),
+        **({"contexts": True} if contexts else {}),
         **options.settings,
     }
     indexes = {name: about for name, (_, about) in built.items()}
     about = {**encoders.about(configs), "indexes": next(iter(indexes.values())) if is_one else indexes}
     run = open_run(parts.runs, "beir", ", ".join(collections), settings, about, options=options)
     measured = {
-        name: Measured(one, built[name][0], not_itself, depth, "" if is_one else name)
+        name: Measured(
+            one, built[name][0], not_itself, depth, "" if is_one else name, depth if contexts else NUM_STORED
+        )
         for name, one in collections.items()
     }
     work = partial(measure_folders, measured)
     ways = [config.name for config in configs]
     key = attrgetter("query.id" if is_one else "key")
     measure(parts.runs, run, rows, key, ways, work, BATCH_SIZE, "ranking")
-    return list(parts.runs.items(run.id))
+    items = list(parts.runs.items(run.id))
+    if contexts:
+        write_contexts(contexts, next(iter(collections.values())), items)
+    return items
 
 
 def build_rankings(
@@ -128,7 +139,11 @@ def build_rankings(
     ranks: dict[str, Rank] = {c.name: rank_by_bm25(collection, depth) for c in configs if c.way == BM25}
     about: dict[str, Any] = {}
     for name in encoder_names(configs):
-        own = [config for config in configs if config.way != BM25 and config.encoder == name]
+        own = [config for config in configs if config.way in SEARCHES and config.encoder == name]
+        if single := [config.name for config in configs if config.way == SINGLE and config.encoder == name]:
+            ranks |= dict.fromkeys(single, _rank_by_vectors(collection, name, encoders, settings, depth))
+        if not own:
+            continue
         bits = sorted({config.bits or settings.index_bits for config in own}, reverse=True)
         indexes = build_indexes(collection.passages, collection.digests["corpus"], encoders[name], settings, bits)
         about |= {f"{number} bits {name}".strip(): _about(index) for number, index in indexes.items()}
@@ -138,6 +153,19 @@ def build_rankings(
             weigh = _by_rarity(index) if search.by_rarity else TokenVectors.weights
             ranks[config.name] = partial(_rank_by_index, index, encoders[name], search, weigh, depth)
     return {config.name: ranks[config.name] for config in configs}, about
+
+
+def _marker_of(way: str) -> str:
+    return SEARCHES[way].marker if way in SEARCHES else "m_q"
+
+
+def _rank_by_vectors(
+    collection: BeirCollection, name: str, encoders: LoadedEncoders, settings: Settings, depth: int
+) -> Rank:
+    model = SingleVectors(name, settings.device)
+    passages, digest = collection.passages, collection.digests["corpus"]
+    vectors = passage_vectors(passages, digest, encoders[name].name, model, settings)
+    return partial(rank_by_vectors, passages, vectors, model, depth)
 
 
 def _search(config: RankingConfig, settings: Settings) -> SearchConfig:
@@ -215,6 +243,7 @@ class Measured:
     not_itself: bool = False  # leave out the passage with the query's own id
     depth: int = DEPTH
     source: str = ""
+    stored: int = NUM_STORED
 
     @cached_property
     def _texts(self) -> Mapping[str, str]:
@@ -244,7 +273,7 @@ class Measured:
         """Return the head of the ranking and the places of the relevant passages."""
         places = {id_: place for place, id_ in enumerate(ranking, start=1) if grades.get(id_, 0) > 0}
         source = {"source": self.source} if self.source else {}
-        return {**source, "question": query.text, "ranking": list(ranking[:NUM_STORED]), "found": places}
+        return {**source, "question": query.text, "ranking": list(ranking[: self.stored]), "found": places}
 
 
 def measure_folders(measured: Mapping[str, Measured], pending: Sequence[Pending[FolderQuery]]) -> Iterator[RunItem]:

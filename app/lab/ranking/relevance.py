@@ -12,6 +12,8 @@ DEPTH = 100  # of a ranking
 PASSAGES = ("nDCG@10", "R@5", "R@10", "R@100", "RR@10", "P@1", "Success@5", "Success@10")
 ANSWERS = ("Success@1", "Success@5", "Success@20", "Success@100")
 SENTENCES = ("P@1", "R@5", "RR")
+ANSWERED_SENTENCES = ("P@1", "Success@5")  # of retrieved passages; AGRaME calls the second R@5
+NOTHING = {"": 1}  # grades of a query whose answers stand in nothing that was ranked
 FACTS = ("Success@1", "R@5", "R@10", "R@20")
 
 

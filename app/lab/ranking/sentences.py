@@ -14,7 +14,7 @@ import numpy as np
 
 from propcite.app.lab.ranking.encoders import BM25, MARKERS, LoadedEncoders, RankingConfig
 from propcite.app.lab.ranking.rank_rows import Cost, RankRow, Scorer, read_rank_rows
-from propcite.app.lab.ranking.relevance import SENTENCES, import_ir_measures, ranking_figures
+from propcite.app.lab.ranking.relevance import NOTHING, import_ir_measures, ranking_figures
 from propcite.app.lab.ranking.teachers import teacher_digests, teacher_scorer
 from propcite.app.lab.runs.inputs import file_digests
 from propcite.app.lab.runs.runner import Pending, RunOptions, measure, open_run, split_cost, timed
@@ -115,7 +115,7 @@ def _item(row: RankRow, way: str, scores: Floats, cost: Cost) -> RunItem:
     ranking = [_name(places[i]) for i in np.argsort(-scores, kind="stable")]
     ranks = sorted(ranking.index(name) + 1 for name in grades)
     output = {"source": row.source, "question": row.query, "ranking": ranking[:NUM_STORED], "found": ranks}
-    return RunItem(row.id, way, ranking_figures(ranking, grades, SENTENCES), output, cost)
+    return RunItem(row.id, way, ranking_figures(ranking, grades or NOTHING, row.measures), output, cost)
 
 
 def _name(place: tuple[int, int]) -> str:

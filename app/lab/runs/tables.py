@@ -18,7 +18,6 @@ TOTAL = "all together"  # the row of all ways' costs
 COSTS = {
     "seconds": "seconds",
     "cpu_seconds": "CPU seconds",
-    "gpu_seconds": "GPU seconds",
     "prompt_tokens": "prompt tokens",
     "completion_tokens": "completion tokens",
 }

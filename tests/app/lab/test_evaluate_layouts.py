@@ -7,10 +7,16 @@ import gzip
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
+import torch
 from commanded import Propcite, Said
+from tiny_models import save_backbone, save_single_vector, word_piece_tokenizer
+from transformers import AutoModel, AutoTokenizer
 
-from propcite.app.lab.ranking import layouts, relevance
+from propcite.app.lab.ranking import layouts, relevance, single_vectors
+from propcite.app.lab.ranking.single_vectors import FILE, SingleVectors
+from propcite.app.settings import load_settings
 
 PASSAGES = [
     "The tidal barrier has fourteen steel gates.",
@@ -75,7 +81,7 @@ def measure(propcite: Propcite) -> Propcite:
 
 
 def test_doctests() -> None:
-    for module in (layouts, relevance):
+    for module in (layouts, relevance, single_vectors):
         assert doctest.testmod(module).failed == 0
 
 
@@ -186,3 +192,115 @@ def test_questions_that_cannot_be_read_are_one_line(measure: Propcite, tmp_path:
     result = measure(folder, "--split", "nq-test")
     assert (result.code, result.err.count("\n")) == (2, 1)
     assert "a list of answers" in result.err
+
+
+# One vector per text, and the sentences of what it retrieves
+
+
+def contriever(folder: Path) -> Path:
+    """Write a checkpoint as Contriever's authors publish theirs: a plain BERT, without modules."""
+    return save_backbone(folder / "contriever", word_piece_tokenizer())
+
+
+def test_single_vectors_rank_as_contrievers_own_code(propcite: Propcite, tmp_path: Path) -> None:
+    model, folder = contriever(tmp_path), answered(tmp_path / "wiki")
+    arguments = (folder, "--split", "nq-test", "--way", "single-vector", "--encoder", model, "--contexts")
+    said = propcite("eval", "beir", *arguments, tmp_path / "found.jsonl")
+    assert said.code == 0, said.err
+    rows = [json.loads(line) for line in (tmp_path / "found.jsonl").read_text().splitlines()]
+    assert [row["answers"] for row in rows] == [["fourteen", "14"], ["são paulo"]]
+    texts = [f"Port {text}" for text in PASSAGES]
+    for row in rows:
+        scores = by_hand(model, texts) @ by_hand(model, [row["question"]])[0]
+        assert [int(one["id"]) - 1 for one in row["ctxs"]] == np.argsort(-scores).tolist()
+        assert {(one["title"], one["text"]) for one in row["ctxs"]} == {("Port", text) for text in PASSAGES}
+
+
+def by_hand(model: Path, texts: list[str]) -> np.ndarray:
+    """Return the mean of the last layer's tokens, not normalised."""
+    tokenizer, network = AutoTokenizer.from_pretrained(model), AutoModel.from_pretrained(model).eval()
+    inputs = tokenizer(texts, padding=True, truncation=True, return_tensors="pt")
+    with torch.inference_mode():
+        states = network(**inputs).last_hidden_state
+    mask = inputs["attention_mask"][..., None]
+    return ((states * mask).sum(1) / mask.sum(1)).numpy()
+
+
+def test_single_vectors_are_encoded_once_and_go_on_after_an_interrupt(propcite: Propcite, tmp_path: Path) -> None:
+    model, folder = contriever(tmp_path), lotte(tmp_path / "writing" / "dev")
+    arguments = ("eval", "beir", folder, "--way", "single-vector", "--encoder", model, "--format", "jsonl")
+    first = propcite(*arguments)
+    (file,) = load_settings().data_dir.rglob(FILE)
+    whole, written = file.read_bytes(), file.stat().st_mtime_ns
+    again = propcite(*arguments, "--new")
+    assert (figures(again), file.stat().st_mtime_ns) == (figures(first), written)
+    file.write_bytes(whole[: len(whole) // 2])
+    assert figures(propcite(*arguments, "--new")) == figures(first)
+    assert np.allclose(np.frombuffer(file.read_bytes(), np.float32), np.frombuffer(whole, np.float32), atol=1e-5)
+
+
+def test_a_model_with_its_own_modules_is_compared_as_it_says(tmp_path: Path) -> None:
+    unit = SingleVectors(str(save_single_vector(tmp_path)), "").queries(["steel gates", "terns"])
+    assert np.allclose(np.linalg.norm(unit, axis=1), 1, atol=1e-5)
+
+
+def test_many_passages_are_ranked_part_by_part(monkeypatch: pytest.MonkeyPatch) -> None:
+    generator = np.random.default_rng(0)
+    vectors, queries = (generator.standard_normal((n, 8)).astype(np.float32) for n in (300, 5))
+    vectors[250] = vectors[10]  # a tie: the first is before the second
+    monkeypatch.setattr(single_vectors, "AT_ONCE", 64)
+    for k in (1, 7, 300):
+        _, rows = single_vectors.best_rows(queries, vectors, k)
+        assert rows.tolist() == np.argsort(-(queries @ vectors.T), axis=1, kind="stable")[:, :k].tolist()
+
+
+def test_sentences_of_retrieved_passages_by_the_answers_they_hold(propcite: Propcite, tmp_path: Path) -> None:
+    contexts = [
+        {"id": "1", "title": "Port", "text": "The port is old. The barrier has fourteen gates.", "score": "1.6"},
+        {"id": "2", "title": "Port", "text": "Steel rusts at sea. Terns breed there.", "has_answer": False},
+    ]
+    rows = [
+        {"question": "how many gates has the barrier", "answers": ["fourteen", "14"], "ctxs": contexts},
+        {"question": "where do terns breed", "answers": ["gravel roof"], "ctxs": contexts},
+        {"question": "what rusts", "answers": ["sea"], "ctxs": [{"text": "Iron rusts and rusts."}, *contexts]},
+    ]
+    as_lines = write(tmp_path / "contriever.jsonl", *map(json.dumps, rows))
+    as_list = write(tmp_path / "dpr.json", json.dumps(rows))
+    for path in (as_lines, as_list):
+        said = propcite("eval", "sentences", path, "--way", "bm25", "--format", "jsonl")
+        found = figures(said, path.name)
+        # the first is found, the second's answer is nowhere, the third's comes second
+        assert (round(found["P@1"], 3), round(found["Success@5"], 3)) == (0.333, 0.667)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("--way", "single-vector"), "--way single-vector needs --encoder"),
+        (("--way", "bm25", "--contexts", "here.jsonl"), "--contexts is for questions with answers"),
+        (("--way", "bm25", "--way", "m_q", "--contexts", "here.jsonl"), "name one --way and one folder"),
+    ],
+)
+def test_wrong_arguments_of_retrieval_are_one_line(
+    propcite: Propcite, tmp_path: Path, arguments: tuple[str, ...], said: str
+) -> None:
+    result = propcite("eval", "beir", beir(tmp_path / "one"), *arguments)
+    assert (result.code, result.err.count("\n")) == (2, 1)
+    assert said in result.err
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "said"),
+    [
+        ("a.jsonl", '{"question": "a", "ctxs": [{"text": "b"}]}', "line 1: ctxs without answers"),
+        ("a.jsonl", '{"question": "a", "answers": ["b"], "ctxs": []}', "line 1: the row has no sentences"),
+        ("a.json", '{"question": "a"}', "a.json: Input should be a valid"),
+        ("a.json", '[{"question": "a", "answers": ["b"], "ctxs": [{}]}]', "a.json: 0.ctxs.0.text: Field required"),
+    ],
+)
+def test_bad_rows_of_retrieved_passages_are_one_line(
+    propcite: Propcite, tmp_path: Path, name: str, text: str, said: str
+) -> None:
+    result = propcite("eval", "sentences", write(tmp_path / name, text), "--way", "bm25")
+    assert (result.code, result.err.count("\n")) == (2, 1)
+    assert said in result.err

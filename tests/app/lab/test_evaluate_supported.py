@@ -64,6 +64,32 @@ NUGGETS = {
 }
 
 
+def assessed(*sentences: tuple[str, list[tuple[str, str]]], **changes: Any) -> dict[str, Any]:
+    """Return a row of NIST's `final.citation_judgments_*.jsonl`: each sentence with its citations and their labels."""
+    rows = [
+        {
+            "sentenceID": number,
+            "text": text,
+            "citations": [
+                {"citationID": place, "reference": reference, "support": support}
+                for place, (reference, support) in enumerate(citations)
+            ],
+        }
+        for number, (text, citations) in enumerate(sentences)
+    ]
+    return {"topic_id": "2024-1", "run_id": "ours", "sentences": rows} | changes
+
+
+ASSESSED = assessed(
+    (COST, [("s#0", "2")]),
+    (CARS, [("s#0", "1"), ("s#1", "0")]),
+    (NEW, [("s#1", "0"), ("s#0", "2")]),
+    ("It opened in 2019.", [("s#1", "-1")]),
+    ("So much for the ferry.", []),
+    segments=TEXTS,
+)
+
+
 def lines(path: Path, *rows: dict[str, Any]) -> Path:
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
     return path
@@ -137,6 +163,27 @@ def test_trec_support_of_2025_with_segments_beside(tmp_path: Path) -> None:
     assert verdicts[0].question == "I want to know of the ferry."
 
 
+def test_nists_assessments_score_the_first_citation_of_each_sentence(propcite: Propcite, tmp_path: Path) -> None:
+    path = lines(tmp_path / "final.citation_judgments_Webassess.jsonl", ASSESSED)
+    verdicts = [one for one in read_gold(path) if isinstance(one, GoldVerdict)]
+    assert [one.label for one in verdicts] == ["full", "partial", "none", "none", "full"]
+    found = tables(propcite, path)
+    labels, reader = (next(row for row in found["support"] if row["by"] == by) for by in ("the labels", "reader"))
+    # TREC's measures: weights 1, .5 and 0 over three cited sentences, and over these with the one that cites nothing
+    assert (labels["source"], labels["answers"], labels["sentences"], labels["citations"]) == ("TREC RAG ours", 1, 4, 3)
+    assert (labels["precision"], labels["full_precision"]) == (50.0, 33.3)
+    assert (labels["recall"], labels["full_recall"]) == (37.5, 25.0)
+    assert (reader["precision"], reader["recall"]) == (33.3, 25.0)  # the cost alone
+
+
+def test_nists_assessments_of_2025_with_segments_beside(tmp_path: Path) -> None:
+    row = assessed((COST, [("s#0", "2")]), narrative_id="3")
+    del row["topic_id"]
+    (tmp_path / "segments.jsonl").write_text(json.dumps({"docid": "s#0", "title": "Ferry", "segment": DOC}) + "\n")
+    gold = read_gold(lines(tmp_path / "judgments.jsonl", row))
+    assert [(one.claim, one.evidence) for one in gold if isinstance(one, GoldVerdict)] == [(COST, (TEXTS["s#0"],))]
+
+
 def test_nuggets_of_answers(propcite: Propcite, tmp_path: Path) -> None:
     path = lines(tmp_path / "assignments.jsonl", NUGGETS, NUGGETS | {"qid": "2024-2", "answer_text": " "})
     assert len([one for one in read_gold(path) if isinstance(one, GoldNuggets)]) == 2
@@ -159,6 +206,9 @@ def test_nuggets_of_answers(propcite: Propcite, tmp_path: Path) -> None:
         (run_row(["FS", "XX"], ["PS"], [], segments=TEXTS), "line 2: the label 'XX' is none of FS, PS, NS"),
         (run_row(["FS"], segments=TEXTS), "line 2: support_eval has 1 entries for 3 sentences"),
         (run_row(references=["s#0"], segments=TEXTS), "line 2: the citation 1 is none of the 1 references"),
+        (assessed((COST, [("s#0", "3")]), segments=TEXTS), "line 2: the label '3' is none of 2, 1, 0"),
+        (assessed((COST, [("s#9", "2")]), segments=TEXTS), "line 2: no text of 's#9' in its segments"),
+        (assessed((COST, [("s#0", "2")])), "line 2: it has no segments, and there is no segments.jsonl beside"),
         (NUGGETS | {"nuggets": [{"text": COST, "importance": "vital"}]}, "line 2: assignment is missing"),
         (
             NUGGETS | {"nuggets": [NUGGETS["nuggets"][0] | {"importance": "high"}]},  # type: ignore[index]
