@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from propcite.app.answering.extracting.candidates import Candidate
@@ -11,21 +12,32 @@ ANSWERS_FROM = 0.55  # probability from which a sentence answers: it is the like
 MORE_FROM = 0.5  # and from which another one is added
 MORE_SHARE = 0.7  # of the best one's probability, which another one needs too
 MAX_SENTENCES = 3
+_ROW = re.compile(r"[^=;]{1,80} = [^;]+(?:; [^=;]{1,80} = |$)")
 SAME_WORDS = 0.7  # sentences that share this much of the shorter one's words say the same
 
 
-def choose(candidates: Sequence[Candidate], limit: int = MAX_SENTENCES) -> list[Candidate]:
-    """Return the sentences that answer, the likeliest first; empty where none does."""
+def choose(candidates: Sequence[Candidate], limit: int = MAX_SENTENCES, question: str = "") -> list[Candidate]:
+    """Return the sentences that answer, the likeliest first; empty where none does.
+
+    Beside a row of a table come only rows that have as many words of the question.
+    """
     if not candidates or candidates[0].probability < ANSWERS_FROM:
         return []
     least = max(MORE_FROM, MORE_SHARE * candidates[0].probability)
-    chosen = [candidates[0]]
+    chosen, asked = [candidates[0]], {*english.content_words(question)}
+    own = _row_words(candidates[0]) & asked
     for candidate in candidates[1:]:
         if len(chosen) == limit or candidate.probability < least:
             break
-        if not any(_says_the_same(candidate, other) for other in chosen):
+        of_another = own and (words := _row_words(candidate)) and not own <= words
+        if not of_another and not any(_says_the_same(candidate, other) for other in chosen):
             chosen.append(candidate)
     return chosen
+
+
+def _row_words(candidate: Candidate) -> set[str]:
+    """Return the words of a row of a table, "Month = May; Rain = 12 mm"; empty where it is none."""
+    return {*english.content_words(candidate.text)} if _ROW.match(candidate.text) else set()
 
 
 def _says_the_same(one: Candidate, other: Candidate) -> bool:

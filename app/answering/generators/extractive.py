@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from propcite.app.answering.extracting.candidates import Candidate, Found, find
-from propcite.app.answering.extracting.choosing import choose
+from propcite.app.answering.extracting.choosing import MAX_SENTENCES, choose
 from propcite.app.answering.extracting.composing import compose, direct_words
 from propcite.app.answering.generators import Draft, GenerationContext, Writing
 from propcite.app.library.store import Turn
@@ -46,7 +46,8 @@ class ExtractiveGenerator:
 
     def _draft_now(self, question: str, context: GenerationContext) -> Draft:
         found = find(self._reader, context.retriever, context.passages, question_parts(question))
-        chosen = [choose(one.candidates) if len(found) == 1 else choose(one.candidates, PER_PART) for one in found]
+        limit = MAX_SENTENCES if len(found) == 1 else PER_PART
+        chosen = [choose(one.candidates, limit, one.question) for one in found]
         if not any(chosen):
             return Draft(ABSTENTION, abstained=True, notes=_unnamed(found))
         answered = {one.question: own[0].probability for one, own in zip(found, chosen, strict=True) if own}

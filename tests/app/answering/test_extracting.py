@@ -217,6 +217,14 @@ def test_what_says_the_same_is_chosen_once_and_what_differs_too() -> None:
     assert choose([first, third], limit=1) == [first]
 
 
+def test_beside_the_row_that_was_asked_for_comes_no_other_row() -> None:
+    rows = "Frequency = Rare; Effects = tremor.\nFrequency = Uncommon; Effects = hair loss."
+    table = passage_from_text("t", rows, "Leaflet", "leaflet")
+    both = [candidate(table, 0, 0.9, "tremor"), candidate(table, 1, 0.85, "hair loss")]
+    assert choose(both, question="Which effects are rare?") == both[:1]
+    assert choose(both, question="Which effects does it have?") == both
+
+
 def test_names_are_found_with_their_versions() -> None:
     assert [name.text for name in names_in("Does Python 3.11 or the MPL allow “soft keywords” since May?")][:2] == [
         "Python 3.11",
