@@ -18,6 +18,7 @@ PLURALS = frozenset("people children men women police".split())
 NOT_TOPICS = frozenset("public people time times year years month months day days way share number".split())
 
 _PHRASE = re.compile(r"D?[JNXU]*[NX]U?|XU?")
+_VERB_FOLLOWS = re.compile(r"(?:[PO]D?[JNXU]*[NXU])?[VI]")  # after a phrase: "the data centre (in Twente) burn"
 _DATE = re.compile(
     rf"\b(?:\d{{1,2}}\s+)?(?:(?:{'|'.join(words.MONTH_NAMES)})\s+)?(?:1\d{{3}}|20\d{{2}})"
     r"(?:\s*(?:,|and|or|to|[-–])\s*(?:1\d{3}|20\d{2}))*\b",
@@ -75,6 +76,8 @@ def topics(text: str, *, with_target: bool = False) -> list[Topic]:
     ['the pumps at Alder Sluice']
     >>> [topic.text for topic in topics("How wide are the barrier's gates?")]
     ["the barrier's gates", 'the barrier']
+    >>> [topic.text for topic in topics("When did the data centre in Twente burn down?")]
+    ['the data centre in Twente']
     """
     return [part for topic in _topics(text[:MAX_CHARACTERS], with_target) for part in (topic, *_possessor(topic))]
 
@@ -116,7 +119,7 @@ def _last_noun(s: Tagged, first: int, end: int) -> int:
     is_question = first > 0 and s.tags[first - 1] == "M"
     num_nouns = sum(t in "NX" for t in s.tags[first:end])
     ends_low = s.tags[end - 1] == "N" and s.words[end - 1].islower()
-    verb_follows = s.tags[end : end + 1] in ("V", "I") or (end < len(s.lows) and s.lows[end] in UNCHANGING_VERBS)
+    verb_follows = _VERB_FOLLOWS.match(s.tags, end) or (end < len(s.lows) and s.lows[end] in UNCHANGING_VERBS)
     return end - 1 if is_question and num_nouns > 1 and ends_low and not verb_follows else end
 
 
