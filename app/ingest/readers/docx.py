@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
-from propcite.app.ingest.readers.docx_styles import Numbering, Styles
+from propcite.app.ingest.readers.docx_styles import Numbering, Styles, value_of
 from propcite.app.ingest.readers.draft import Draft
+from propcite.app.ingest.readers.formulas import formula
 from propcite.app.ingest.readers.office import Package
-from propcite.app.ingest.readers.rows import Row, limit_cells, write_rows
+from propcite.app.ingest.readers.raised import lowered, raised
+from propcite.app.ingest.readers.rows import Row, cell_text, limit_cells, write_rows
+from propcite.app.ingest.readers.symbol_fonts import symbol_character
 from propcite.app.ingest.readers.xml import attribute, local_name
 from propcite.retrieval.text import Document
 
@@ -75,7 +79,8 @@ class _Writer:
                     self.title = words
             elif label:
                 self._to_depth(label.depth)
-                self.draft.open_item("" if label.is_bullet else f"{label.marker} ")
+                if not label.continues:
+                    self.draft.open_item("" if label.is_bullet else f"{label.marker} ")
                 self.draft.block(words)
                 self.draft.close_item()
             else:
@@ -114,13 +119,25 @@ class _Writer:
         from lxml import etree
 
         walk = etree.iterwalk(paragraph, events=("start",))
+        script = before = ""
         for _, element in walk:
             tag = local_name(element)
             if tag in _SKIPPED or (tag == "r" and _is_hidden(element)):
                 walk.skip_subtree()
             match tag:
+                case "r":
+                    script = value_of(element, "rPr/vertAlign")
+                case "oMath":
+                    yield (before := formula(element))
+                    walk.skip_subtree()
                 case "t":
-                    yield element.text or ""
+                    words = element.text or ""
+                    if script:
+                        words = raised(words) if script == "superscript" else lowered(words, before)
+                    before = words or before
+                    yield words
+                case "sym":
+                    yield (before := _symbol(element))
                 case "br" | "cr":
                     yield " " if attribute(element, "type") == "page" else "\n"
                 case "tab" | "ptab":
@@ -163,7 +180,11 @@ class _Writer:
     def _cell(self, cell: Any) -> str:
         """Return a cell's text in one line, with that of tables inside it."""
         paragraphs = [paragraph for paragraph in cell.iter("{*}p") if _belongs_to(paragraph, cell)]
-        return " ".join(filter(None, (self._words(paragraph).strip() for paragraph in paragraphs)))
+        labels = [self.numbering.label(paragraph, self.styles.of(paragraph)) for paragraph in paragraphs]
+        return cell_text(
+            (self._words(paragraph), label.marker if label else "", label is not None and label.is_bullet)
+            for paragraph, label in zip(paragraphs, labels, strict=True)
+        )
 
 
 def _notes_by_id(root: Any | None) -> dict[str, Any]:
@@ -220,5 +241,13 @@ def _is_bold(rows: list[Any]) -> bool:
 
 
 def _is_hidden(run: Any) -> bool:
-    vanish = run.find("{*}rPr/{*}vanish")
-    return vanish is not None and attribute(vanish, "val", "1") not in ("0", "false", "off")
+    """Whether the words of a run are hidden or struck out."""
+    marks = (run.find(f"{{*}}rPr/{{*}}{name}") for name in ("vanish", "strike", "dstrike"))
+    return any(mark is not None and attribute(mark, "val", "1") not in ("0", "false", "off") for mark in marks)
+
+
+def _symbol(symbol: Any) -> str:
+    """Return the character of a symbol font; empty if it is not known."""
+    code = attribute(symbol, "char")
+    number = int(code, 16) & 0xFF if re.fullmatch("[0-9A-Fa-f]{2,4}", code) else 0
+    return symbol_character(attribute(symbol, "font"), number)

@@ -6,14 +6,18 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from propcite.app.ingest.readers.draft import Draft, one_line
+from propcite.app.ingest.readers.formulas import formula
+from propcite.app.ingest.readers.list_numbers import numbered
 from propcite.app.ingest.readers.office import Package
 from propcite.app.ingest.readers.pptx_shapes import Shape, in_reading_order, shapes_of
+from propcite.app.ingest.readers.raised import lowered, raised
 from propcite.app.ingest.readers.rows import Row, write_rows
 from propcite.app.ingest.readers.xml import attribute, local_name
 from propcite.retrieval.text import Document
 
 _TITLES = ("title", "ctrTitle")
 _FURNITURE = ("dt", "ftr", "sldNum", "hdr", "sldImg")
+_FORMS = {"alphaLc": "a", "alphaUc": "A", "romanLc": "i", "romanUc": "I"}
 _BULLETED = ("body", "obj")
 
 
@@ -80,12 +84,14 @@ def _write_text(draft: Draft, shape: Any, *, bulleted: bool) -> None:
     body = shape.find("{*}txBody")
     paragraphs = [p for p in body.iterfind("{*}p") if _words(p).strip()] if body is not None else []
     depth = 0
+    counts: dict[int, int] = {}  # by depth, of the numbered paragraphs that follow each other
     for paragraph in paragraphs:
         target = _depth(paragraph, bulleted and len(paragraphs) > 1)
         _to_depth(draft, depth, target)
         depth = target
+        marker = _marker(paragraph, counts)
         if depth:
-            draft.open_item()
+            draft.open_item(marker)
         draft.block(_words(paragraph))
         if depth:
             draft.close_item()
@@ -98,8 +104,29 @@ def _depth(paragraph: Any, bulleted: bool) -> int:
     if properties is not None:
         marks = {local_name(mark) for mark in properties}
         bulleted = "buNone" not in marks and (bulleted or bool(marks & {"buChar", "buAutoNum", "buBlip"}))
+    return _level(properties) + 1 if bulleted else 0
+
+
+def _level(properties: Any | None) -> int:
     level = attribute(properties, "lvl", "0") if properties is not None else "0"
-    return min(int(level), 8) + 1 if bulleted and level.isdecimal() else int(bulleted)
+    return min(int(level), 8) if level.isdecimal() else 0
+
+
+def _marker(paragraph: Any, counts: dict[int, int]) -> str:
+    """Count a paragraph and return its number; empty if it has a bullet or none."""
+    properties = paragraph.find("{*}pPr")
+    depth = _level(properties)
+    numbers = properties.find("{*}buAutoNum") if properties is not None else None
+    for deeper in [place for place in counts if place > depth or (place == depth and numbers is None)]:
+        del counts[deeper]
+    if numbers is None:
+        return ""
+    first = attribute(numbers, "startAt", "1")
+    counts[depth] = counts[depth] + 1 if depth in counts else int(first) if first.isdecimal() and len(first) < 6 else 1
+    kind = attribute(numbers, "type")
+    form = next((form for name, form in _FORMS.items() if kind.startswith(name)), "1")
+    first_bracket, last = ("(", ")") if kind.endswith("ParenBoth") else ("", ")" if kind.endswith("ParenR") else ".")
+    return f"{first_bracket}{numbered(counts[depth], form)}{'' if kind.endswith('Plain') else last} "
 
 
 def _to_depth(draft: Draft, depth: int, target: int) -> None:
@@ -110,8 +137,33 @@ def _to_depth(draft: Draft, depth: int, target: int) -> None:
 
 
 def _words(paragraph: Any) -> str:
-    pieces = [("\n" if local_name(e) == "br" else e.text or "") for e in paragraph.iter("{*}t", "{*}br")]
-    return "".join(pieces).replace("\v", "\n").replace("\t", " ")
+    """Return a paragraph's text, without struck words."""
+    from lxml import etree
+
+    text = ""
+    walk = etree.iterwalk(paragraph, events=("start",))
+    for _, element in walk:
+        match local_name(element):
+            case "r":
+                properties = element.find("{*}rPr")
+                marks = properties.attrib if properties is not None else {}
+                words = element.findtext("{*}t") or ""
+                if marks.get("strike", "noStrike") == "noStrike":
+                    height = marks.get("baseline", "0").rstrip("%")
+                    text += (
+                        lowered(words, text) if height.startswith("-") else words if height == "0" else raised(words)
+                    )
+                walk.skip_subtree()
+            case "oMath":
+                text += formula(element)
+                walk.skip_subtree()
+            case "Fallback":
+                walk.skip_subtree()
+            case "t":  # of a field
+                text += element.text or ""
+            case "br":
+                text += "\n"
+    return text.replace("\v", "\n").replace("\t", " ")
 
 
 def _line(element: Any) -> str:

@@ -27,6 +27,20 @@ class Row:
     is_label: bool = False
 
 
+def cell_text(paragraphs: Iterable[tuple[str, str, bool]]) -> str:
+    """Return a cell in one line, from the words and the label of each paragraph, and whether it is an item.
+
+    >>> cell_text([("Berths:", "", False), ("North", "", True), ("South", "", True)])
+    'Berths: North, South'
+    """
+    text, is_after_item = "", False
+    for words, label, is_item in paragraphs:
+        if words := f"{label} {words.strip()}".strip():
+            text += ("," if is_item and is_after_item and text[-1].isalnum() else "") + (" " if text else "") + words
+            is_after_item = is_item
+    return text
+
+
 def limit_cells(name: str, rows: Iterable[Row]) -> Iterator[Row]:
     """Yield the rows, or raise an error if they are too many: a few bytes of a file can expand to any number."""
     cells = 0

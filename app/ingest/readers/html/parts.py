@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from typing import Any
 
+# Words that are struck out are deleted, as those of `del` are.
 SKIPPED = frozenset(
-    "annotation annotation-xml audio button canvas datalist embed head iframe noscript object rp script select style "
-    "svg template textarea title video".split()
+    "annotation annotation-xml audio button canvas datalist del embed head iframe noscript object rp s script select "
+    "strike style svg template textarea title video".split()
 )
 _SITE_ROLES = frozenset("banner contentinfo menu menubar navigation search".split())
 # Classes and ids of menus, headers and footers, as Sphinx, DocBook, Doxygen, Texinfo, Javadoc, WordPress and others
@@ -26,7 +27,7 @@ _COOKIES = re.compile(
     re.IGNORECASE,
 )
 _HIDING = re.compile(
-    r"(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*(?:hidden|collapse)"
+    r"(?:^|;)\s*(?:display\s*:\s*none|text-decoration(?:-line)?\s*:[^;]*line-through|visibility\s*:\s*(?:hidden|collapse)"
     r"|(?:opacity|font-size)\s*:\s*0(?:\.0+)?(?:px|pt|em|rem|%)?\s*(?:;|!|$))",
     re.IGNORECASE,
 )

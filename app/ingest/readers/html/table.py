@@ -9,7 +9,8 @@ from propcite.app.ingest.readers.draft import Draft
 from propcite.app.ingest.readers.html.tree import tag_of
 from propcite.app.ingest.readers.rows import Row, write_rows
 
-_LAYOUT_TAGS = ("table", "tr", "ul", "ol", "dl", "pre", "h1", "h2", "h3", "h4", "h5", "h6")
+_LAYOUT_TAGS = ("table", "tr", "h1", "h2", "h3", "h4", "h5", "h6")
+_BLOCK_TAGS = ("ul", "ol", "dl", "pre")  # in the cells of tables for layout, and of those whose columns have names
 # Limits on what a few bytes can ask for: a longer cell is not repeated, and a wider row not filled.
 _MAX_SPAN = 100
 _MAX_REPEATED = 200
@@ -31,9 +32,9 @@ class Table:
         return self._cells is not None
 
     def open_row(self, row: Any) -> None:
-        self._cells = [] if _is_data(row) else None
-        self._num_cells = 0
         self._named = self._named or (not self._rows and _names_columns(row))
+        self._cells = [] if _is_data(row, named=self._named) else None
+        self._num_cells = 0
 
     def add_cell(self, cell: Any, words: str) -> None:
         assert self._cells is not None
@@ -76,6 +77,7 @@ def _names_columns(row: Any) -> bool:
     return len(tags) > 1 and all(tag == "th" for tag in tags)
 
 
-def _is_data(row: Any) -> bool:
+def _is_data(row: Any, *, named: bool) -> bool:
     """Whether a <tr> is a row of data: one with whole blocks inside is used for page layout."""
-    return next(row.iterdescendants(*_LAYOUT_TAGS), None) is None
+    tags = _LAYOUT_TAGS if named else _LAYOUT_TAGS + _BLOCK_TAGS
+    return next(row.iterdescendants(*tags), None) is None

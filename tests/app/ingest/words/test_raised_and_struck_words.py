@@ -1,0 +1,178 @@
+"""Raised digits, struck and hidden words, and formulas, in each format that has them."""
+
+from __future__ import annotations
+
+import zipfile
+from io import BytesIO
+
+import docx
+import pytest
+from docx.oxml import parse_xml
+from docx.text.run import Run
+from openpyxl import Workbook
+from openpyxl.cell.rich_text import CellRichText, TextBlock
+from openpyxl.cell.text import InlineFont
+
+from propcite.app.ingest.readers import document_from_bytes
+from propcite.app.ingest.readers.raised import lowered, raised
+
+WORDS = "The quay is 12 km² long, has 10³ posts of CO2 and cost 30 euros."
+HTML = (
+    "<p>The quay is 12 km<sup>2</sup> long, has 10<sup><a href='#n'>3</a></sup> posts of CO<sub>2</sub> and cost "
+    "<del>20 </del><s>25 </s><span style='text-decoration: line-through'>27 </span>30 euros.</p>"
+)
+M = 'xmlns:m="http://schemas.openxmlformats.org/officeDocument/2006/math"'
+MATHML = (
+    "<math><mi>x</mi><mo>=</mo><mfrac><mn>1</mn><mn>4</mn></mfrac><mo>+</mo><msup><mi>y</mi><mn>2</mn></msup></math>"
+)
+ODF = (
+    'xmlns:office="o" xmlns:text="t" xmlns:style="s" xmlns:fo="f" xmlns:table="tb" xmlns:draw="d" xmlns:xlink="x" '
+    'xmlns:dc="dc"'
+)
+ODF_STYLES = (
+    '<style:style style:name="T1" style:family="text"><style:text-properties style:text-position="super 58%"/>'
+    '</style:style><style:style style:name="T2" style:family="text" style:parent-style-name="T1"/>'
+    '<style:style style:name="T3" style:family="text"><style:text-properties style:text-line-through-style="solid"/>'
+    '</style:style><style:style style:name="T4" style:family="text"><style:text-properties text:display="none"/>'
+    '</style:style><style:style style:name="P1" style:family="paragraph" style:parent-style-name="Title"/>'
+)
+
+
+def odf(kind: str, body: str, styles: str = ODF_STYLES, **parts: str) -> bytes:
+    out = BytesIO()
+    with zipfile.ZipFile(out, "w") as archive:
+        archive.writestr("mimetype", f"application/vnd.oasis.opendocument.{kind}")
+        archive.writestr(
+            "content.xml",
+            f"<office:document-content {ODF}><office:automatic-styles>{styles}</office:automatic-styles><office:body>"
+            f"<office:{kind}>{body}</office:{kind}></office:body></office:document-content>",
+        )
+        for path, text in parts.items():
+            archive.writestr(path.replace("__", "/") + ".xml", text)
+    return out.getvalue()
+
+
+def read(name: str, data: str | bytes) -> str:
+    return document_from_bytes(name, data.encode() if isinstance(data, str) else data, "").text
+
+
+def word_file() -> bytes:
+    file = docx.Document()
+    paragraph = file.add_paragraph("The quay is 12 km")
+    for text, mark in [
+        ("2", "superscript"), (" long, has 10", ""), ("3", "superscript"), (" posts of CO", ""), ("2", "subscript"),
+        (" and cost ", ""), ("20 ", "strike"), ("25 ", "double_strike"), ("30 euros.", ""),
+    ]:  # fmt: skip
+        run: Run = paragraph.add_run(text)
+        if mark:
+            setattr(run.font, mark, True)
+    out = BytesIO()
+    file.save(out)
+    return out.getvalue()
+
+
+def workbook() -> bytes:
+    book = Workbook()
+    high, struck = InlineFont(vertAlign="superscript"), InlineFont(strike=True)
+    text = CellRichText(
+        "The quay is 12 km", TextBlock(high, "2"), " long, has 10", TextBlock(high, "3"), " posts of CO",
+        TextBlock(InlineFont(vertAlign="subscript"), "2"), " and cost ", TextBlock(struck, "20 "), "30 euros.",
+    )  # fmt: skip
+    book.active["A1"] = text
+    out = BytesIO()
+    book.save(out)
+    return out.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("name", "data"),
+    [
+        ("a.html", HTML),
+        ("a.md", HTML.removeprefix("<p>").replace("<s>25 </s>", "~~25~~ ").replace("<span", "<del").replace("</span", "</del")),
+        ("a.docx", word_file()),
+        ("a.xlsx", workbook()),
+        (
+            "a.odt",
+            odf(
+                "text",
+                '<text:p>The quay is 12 km<text:span text:style-name="T1">2</text:span> long, has 10<text:span '
+                'text:style-name="T2">3</text:span> posts of CO2 and cost <text:span text:style-name="T3">20 '
+                '</text:span><text:span text:style-name="T4">25 </text:span>30 euros.</text:p>',
+            ),
+        ),
+    ],
+)  # fmt: skip
+def test_raised_digits_are_raised_and_struck_words_are_left_out(name: str, data: str | bytes) -> None:
+    text = read(name, data)
+    assert " ".join(text.removeprefix("Sheet").split()) == WORDS
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ("3", "³"),
+        ("-6", "⁻⁶"),
+        ("n+1", "ⁿ⁺¹"),
+        ("1, 2", "1, 2"),
+        ("1,2", "¹,²"),
+        ("st", "st"),
+        ("[1]", "[1]"),
+        ("", ""),
+    ],
+)
+def test_what_has_a_raised_form(words: str, expected: str) -> None:
+    assert raised(words) == expected
+
+
+def test_lowered_digits_only_beside_a_number() -> None:
+    assert [lowered("2", before) for before in ("CO", "10", "³/")] == ["2", "₂", "₂"]
+
+
+def test_formulas_in_one_line() -> None:
+    assert read("a.html", f"<p>So {MATHML}.</p>") == "So x=1/4+y²."
+    formula = '<text:p>So <draw:frame><draw:object xlink:href="./Object 1"/></draw:frame>.</text:p>'
+    data = odf("text", formula, **{"Object 1__content": MATHML})
+    assert read("a.odt", data) == "So x=1/4+y²."
+    file = docx.Document()
+    file.add_paragraph("So ")._p.append(
+        parse_xml(
+            f"<m:oMath {M}><m:r><m:t>x=</m:t></m:r><m:f><m:num><m:r><m:t>1</m:t></m:r></m:num><m:den><m:r><m:t>a+b"
+            "</m:t></m:r></m:den></m:f><m:r><m:t>+</m:t></m:r><m:sSup><m:e><m:r><m:t>y</m:t></m:r></m:e><m:sup><m:r>"
+            "<m:t>2</m:t></m:r></m:sup></m:sSup></m:oMath>"
+        )
+    )
+    out = BytesIO()
+    file.save(out)
+    assert read("a.docx", out.getvalue()) == "So x=1/(a+b)+y²"
+
+
+def test_symbols_of_word() -> None:
+    w = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'
+    file = docx.Document()
+    paragraph = file.add_paragraph("45")._p
+    paragraph.append(parse_xml(f'<w:r {w}><w:sym w:font="Symbol" w:char="F0B0"/><w:t> yes</w:t></w:r>'))
+    paragraph.append(parse_xml(f'<w:r {w}><w:sym w:font="Wingdings" w:char="F0FE"/></w:r>'))
+    out = BytesIO()
+    file.save(out)
+    assert read("a.docx", out.getvalue()) == "45° yes☑"
+
+
+def test_soft_hyphens_are_no_part_of_a_word() -> None:
+    assert read(
+        "a.html", "<p>har&shy;bour</p><table><tr><th>A</th><th>B</th></tr><tr><td>x&shy;y</td><td>1</td></tr></table>"
+    ) == ("harbour\n\nA = xy; B = 1.")
+
+
+def test_comments_and_notes_are_no_part_of_a_cell() -> None:
+    cell = "<table:table-cell><office:annotation><text:p>Check this.</text:p></office:annotation><text:p>{}</text:p></table:table-cell>"
+    rows = "".join(
+        f"<table:table-row{hidden}>{''.join(map(cell.format, cells))}</table:table-row>"
+        for hidden, cells in [
+            ("", ("Boat", "Fee")),
+            ("", ("Sail", "12")),
+            (' table:visibility="filter"', ("Motor", "18")),
+        ]
+    )
+    document = document_from_bytes("a.ods", odf("spreadsheet", f'<table:table table:name="S">{rows}</table:table>'), "")
+    assert document.text == "S\n\nBoat = Sail; Fee = 12.\n\nBoat = Motor; Fee = 18."
+    assert [place.name for place in document.places] == ["S, row 2", "S, row 3 (hidden)"]
