@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from test_raised_and_struck_words import ODF_STYLES, odf, read
+from odf_files import ODF_STYLES, odf
+from real_documents import read_text as read
 
 LEVELS = (
     '<text:list-style style:name="L1"><text:list-level-style-number text:level="1" style:num-format="1" '
@@ -14,11 +15,13 @@ LEVELS = (
 
 
 def item(words: str, inner: str = "", start: str = "") -> str:
-    return f"<text:list-item{start}><text:p>{words}</text:p>{inner}</text:list-item>"
+    number = f' text:start-value="{start}"' if start else ""
+    return f"<text:list-item{number}><text:p>{words}</text:p>{inner}</text:list-item>"
 
 
 def test_lists_of_opendocument_go_on_and_have_letters() -> None:
-    nested = f"<text:list><text:list-item><text:list>{item('up to 6 m')}{item('over 6 m')}</text:list></text:list-item></text:list>"
+    inner = f"<text:list>{item('up to 6 m')}{item('over 6 m')}</text:list>"
+    nested = f"<text:list><text:list-item>{inner}</text:list-item></text:list>"
     body = (
         '<text:p text:style-name="P1">Fees</text:p>'
         f'<text:list text:style-name="L1" xml:id="one">{item("Residents")}</text:list>'
@@ -27,7 +30,7 @@ def test_lists_of_opendocument_go_on_and_have_letters() -> None:
         f"<text:p>Between.</text:p>"
         f'<text:list text:style-name="L1" text:continue-numbering="true">{item("Guests")}</text:list>'
         f'<text:p>After.</text:p><text:list text:style-name="L2">{item("Bullet")}</text:list>'
-        f'<text:p>End.</text:p><text:list text:style-name="L1">{item("Seven", start=" text:start-value=%s" % chr(34) + "7" + chr(34))}</text:list>'
+        f'<text:p>End.</text:p><text:list text:style-name="L1">{item("Seven", start="7")}</text:list>'
     )
     text = read("a.odt", odf("text", body, ODF_STYLES + LEVELS))
     assert text == (
