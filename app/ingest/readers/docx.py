@@ -8,6 +8,7 @@ from typing import Any
 
 from propcite.app.ingest.readers.docx_styles import Numbering, Styles, value_of
 from propcite.app.ingest.readers.draft import Draft
+from propcite.app.ingest.readers.drawings import write_graphic
 from propcite.app.ingest.readers.formulas import formula
 from propcite.app.ingest.readers.office import Package
 from propcite.app.ingest.readers.raised import lowered, raised
@@ -37,6 +38,7 @@ def read_docx(name: str, data: bytes) -> Document:
 class _Writer:
     def __init__(self, draft: Draft, package: Package) -> None:
         self.name = package.name
+        self._package = package
         self.draft = draft
         self.title = ""
         self.styles = Styles(package.first_related(package.main, "styles"))
@@ -46,6 +48,7 @@ class _Writer:
             "endnote": _notes_by_id(package.first_related(package.main, "endnotes")),
         }
         self._boxes: list[Any] = []  # text boxes of the current paragraph
+        self._graphics: list[Any] = []  # charts and diagrams of the current paragraph
         self._references: list[tuple[str, str]] = []  # notes that the current paragraph refers to
         self._numbers = {"footnote": 0, "endnote": 0}
         self._depth = 0  # of open lists
@@ -100,11 +103,15 @@ class _Writer:
         """Write the notes and text boxes of the paragraph or table that was just written."""
         references, self._references = self._references, []
         boxes, self._boxes = self._boxes, []
+        graphics, self._graphics = self._graphics, []
         for kind, note in references:
             self._numbers[kind] += 1
             words = " ".join(self._words(p) for p in self._notes[kind][note].iter("{*}p"))
             self._references = []  # references in a note are ignored
             self.draft.block(f"{'Note' if kind == 'footnote' else 'Endnote'} {self._numbers[kind]}: {words.strip()}")
+        for graphic in graphics:
+            self.close_lists()
+            write_graphic(self.draft, self._package, self._package.main, graphic)
         if self._nesting < _MAX_DEPTH:
             self._nesting += 1
             for box in boxes:
@@ -151,6 +158,8 @@ class _Writer:
                 case "txbxContent":
                     self._boxes.append(element)
                     walk.skip_subtree()
+                case "chart" | "relIds":
+                    self._graphics.append(element)
 
     def _table(self, table: Any) -> None:
         rows = [row for row in _rows(table) if row.find("{*}trPr/{*}del") is None]

@@ -31,7 +31,8 @@ _HIDING = re.compile(
     r"|(?:opacity|font-size)\s*:\s*0(?:\.0+)?(?:px|pt|em|rem|%)?\s*(?:;|!|$))",
     re.IGNORECASE,
 )
-_PERMALINKS = frozenset("¶#§◆🔗⚓∞")
+# The words of links to a heading itself, and from a note back to its mark.
+_PERMALINKS = frozenset((*"¶#§◆🔗⚓∞↩↑^", "↩\ufe0e", "↩\ufe0f"))
 
 
 def is_main(element: Any) -> bool:

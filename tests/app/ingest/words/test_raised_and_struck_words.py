@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import zipfile
 from io import BytesIO
 
 import docx
@@ -13,6 +14,7 @@ from odf_files import odf
 from openpyxl import Workbook
 from openpyxl.cell.rich_text import CellRichText, TextBlock
 from openpyxl.cell.text import InlineFont
+from paths import REAL_FILES
 from real_documents import read_text as read
 
 from propcite.app.ingest.readers import document_from_bytes
@@ -150,3 +152,42 @@ def test_comments_and_notes_are_no_part_of_a_cell() -> None:
     document = document_from_bytes("a.ods", odf("spreadsheet", f'<table:table table:name="S">{rows}</table:table>'), "")
     assert document.text == "S\n\nBoat = Sail; Fee = 12.\n\nBoat = Motor; Fee = 18."
     assert [place.name for place in document.places] == ["S, row 2", "S, row 3 (hidden)"]
+
+
+def test_a_chart_of_a_word_file_is_read_below_its_paragraph() -> None:
+    """Put the chart of a presentation into a Word file."""
+    slides = zipfile.ZipFile(REAL_FILES / "slides-python-pptx.pptx")
+    chart = next(name for name in slides.namelist() if name.startswith("ppt/charts/chart"))
+    names = " ".join(
+        f'xmlns:{prefix}="http://schemas.openxmlformats.org/{path}"'
+        for prefix, path in (
+            ("w", "wordprocessingml/2006/main"),
+            ("a", "drawingml/2006/main"),
+            ("c", "drawingml/2006/chart"),
+            ("r", "officeDocument/2006/relationships"),
+        )
+    )
+    file, plain, out = docx.Document(), BytesIO(), BytesIO()
+    drawing = '<a:graphic><a:graphicData uri="x"><c:chart r:id="rId77"/></a:graphicData></a:graphic>'
+    file.add_paragraph("Storms grew.")._p.append(parse_xml(f"<w:r {names}><w:drawing>{drawing}</w:drawing></w:r>"))
+    file.add_paragraph("After.")
+    file.save(plain)
+    relation = (
+        '<Relationship Id="rId77" Target="charts/chart1.xml" '
+        'Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/chart"/></Relationships>'
+    )
+    with zipfile.ZipFile(plain) as source, zipfile.ZipFile(out, "w") as target:
+        for name in source.namelist():
+            data = source.read(name)
+            if name == "word/_rels/document.xml.rels":
+                data = data.replace(b"</Relationships>", relation.encode())
+            target.writestr(name, data)
+        target.writestr("word/charts/chart1.xml", slides.read(chart))
+    assert read("a.docx", out.getvalue()) == (
+        "Storms grew.\n\nStorms a year\n\n2020; Storms = 3.\n\n2021; Storms = 5.\n\nAfter."
+    )
+
+
+def test_links_from_a_note_back_to_its_mark_are_no_words() -> None:
+    html = "<p>Eleven<sup><a href='#n1'>1</a></sup></p><p id=n1>One was online.<a href='#r1'>↩\ufe0e</a></p>"
+    assert read("a.html", html) == "Eleven¹\n\nOne was online."
