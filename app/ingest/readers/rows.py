@@ -83,7 +83,9 @@ def written_rows(draft: Draft, rows: Iterable[Row], *, named: bool | None = None
             sample = sample[size:]
         elif max(map(len, cells), default=0) > len(header):
             header = ()
-        labels = unmarked_labels([row.cells for row in sample]) if len(sample) < _SAMPLE else set()
+        width = max((len(row.cells) for row in sample), default=0)
+        whole = [[*row.cells, *[""] * (width - len(row.cells))] for row in sample]
+        labels = unmarked_labels(whole) if len(sample) < _SAMPLE else set()
         group = ""
         for number, row in enumerate(chain(sample, table)):
             if len(header) > 1 and (row.is_label or number in labels) and (label := label_of(row.cells)):

@@ -7,7 +7,15 @@ from itertools import islice
 from typing import Any
 
 from propcite.app.ingest.readers.draft import Draft
-from propcite.app.ingest.readers.html.parts import SKIPPED, is_aside, is_content, is_hidden, is_line_number, is_of_site
+from propcite.app.ingest.readers.html.parts import (
+    SKIPPED,
+    is_aside,
+    is_content,
+    is_hidden,
+    is_line_number,
+    is_of_site,
+    is_term,
+)
 from propcite.app.ingest.readers.html.table import Table
 from propcite.app.ingest.readers.html.tree import tag_of
 from propcite.app.ingest.readers.raised import lowered, raised
@@ -68,6 +76,8 @@ def write_blocks(draft: Draft, tree: Any, *, content_only: bool = False, main: A
 
 
 def _is_skipped(tag: str, element: Any, content_only: bool, inside: int) -> bool:
+    if tag == "button" and is_term(element):
+        return False
     if not tag or tag in SKIPPED or ((element.attrib or tag == "dialog") and is_hidden(tag, element)):
         return True
     return content_only and is_of_site(tag, element, inside=inside > 0)

@@ -74,7 +74,21 @@ def _number(cell: Any, attribute: str) -> int:
 
 def _names_columns(row: Any) -> bool:
     tags = [tag for cell in row if (tag := tag_of(cell)) in ("td", "th")]
-    return len(tags) > 1 and all(tag == "th" for tag in tags)
+    if len(tags) < 2 or all(tag == "th" for tag in tags):
+        return len(tags) > 1
+    after = row.getnext()
+    return after is not None and _is_bold(row) and not _is_bold(after)
+
+
+def _is_bold(row: Any) -> bool:
+    """Whether all words of each cell of a row are in bold letters."""
+    cells = [cell for cell in row if tag_of(cell) in ("td", "th")]
+    return bool(cells) and all(
+        len(cell) == 1
+        and tag_of(cell[0]) in ("b", "strong")
+        and not "".join((cell.text or "", cell[0].tail or "")).strip()
+        for cell in cells
+    )
 
 
 def _is_data(row: Any, *, named: bool) -> bool:
