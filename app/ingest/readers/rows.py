@@ -10,6 +10,7 @@ from propcite.app.errors import ReadError
 from propcite.app.ingest.readers.draft import Draft, one_line
 from propcite.app.ingest.readers.table_names import header_of, label_of, unmarked_labels
 
+SENTENCE_MARKS = ".,;:!?…。！？"
 _SAMPLE = 30
 _MAX_CELLS = 10_000_000
 
@@ -36,7 +37,11 @@ def cell_text(paragraphs: Iterable[tuple[str, str, bool]]) -> str:
     text, is_after_item = "", False
     for words, label, is_item in paragraphs:
         if words := f"{label} {words.strip()}".strip():
-            text += ("," if is_item and is_after_item and text[-1].isalnum() else "") + (" " if text else "") + words
+            text += (
+                ("," if is_item and is_after_item and text[-1] not in SENTENCE_MARKS else "")
+                + (" " if text else "")
+                + words
+            )
             is_after_item = is_item
     return text
 

@@ -19,6 +19,7 @@ from propcite.app.ingest.readers.html.parts import (
 from propcite.app.ingest.readers.html.table import Table
 from propcite.app.ingest.readers.html.tree import tag_of
 from propcite.app.ingest.readers.raised import lowered, raised
+from propcite.app.ingest.readers.rows import SENTENCE_MARKS
 
 _BLOCKS = frozenset(
     "address article aside blockquote body caption center dd details dialog div dl dt fieldset figcaption figure "
@@ -210,7 +211,7 @@ class _Writer:
         """Put a comma between two items of a list in a cell, unless the first ends with a mark of its own."""
         while self._words and not self._words[-1].strip():
             self._words.pop()
-        if self._words and self._words[-1].rstrip()[-1:].isalnum():
+        if self._words and self._words[-1].rstrip()[-1] not in SENTENCE_MARKS:
             self._words[-1] = f"{self._words[-1].rstrip()},"
 
     def _open_maths(self, tag: str, element: Any) -> None:

@@ -47,10 +47,10 @@ def test_letters_and_roman_numbers_of_html() -> None:
 @pytest.mark.parametrize("first", ["<th>Port</th><th>Days</th>", "<th scope=col>Port</th><th scope=col>Days</th>"])
 def test_a_table_whose_columns_have_names_may_have_lists_in_its_cells(first: str) -> None:
     html = (
-        f"<ul><li>Sailings<table><tr>{first}</tr><tr><td>Leith</td><td><ul><li>Monday</li><li>Friday!</li><li>Sunday"
-        "</li></ul></td></tr></table></li></ul>"
+        f"<ul><li>Sailings<table><tr>{first}</tr><tr><td>Leith</td><td><ul><li>Monday (all day)</li><li>Friday!</li>"
+        "<li>Sunday</li></ul></td></tr></table></li></ul>"
     )
-    assert read("a.html", html) == "- Sailings\n  Port = Leith; Days = Monday, Friday! Sunday."
+    assert read("a.html", html) == "- Sailings\n  Port = Leith; Days = Monday (all day), Friday! Sunday."
 
 
 def test_a_table_without_names_that_holds_lists_lays_out_the_page() -> None:
