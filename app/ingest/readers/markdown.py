@@ -91,7 +91,7 @@ def write_markdown(draft: Draft, text: str) -> None:
 
 def _notes(text: str) -> tuple[str, dict[str, str]]:
     """Return a text without its footnotes, and the footnotes by their labels."""
-    notes: dict[str, str] = {}
+    notes: dict[str, list[str]] = {}
     body: list[str] = []
     fence = label = ""
     goes_on = False  # whether the line above is of the same paragraph
@@ -100,17 +100,17 @@ def _notes(text: str) -> tuple[str, dict[str, str]]:
         if mark and (not fence or (mark[1].startswith(fence) and not line.strip(mark[1][0] + " "))):
             fence = "" if fence else mark[1]
         if not fence and not mark and (found := _NOTE.match(line)) and found[1] not in notes:
-            label, notes[found[1]] = found[1], found[2]
+            label, notes[found[1]] = found[1], [found[2]]
         elif label and line.strip() and (line[:1] in (" ", "\t") or goes_on):
-            notes[label] += f"\n{line.strip()}"
+            notes[label].append(line.strip())
         elif label and not line.strip():
-            notes[label] += "\n"
+            notes[label].append("")
             body.append("")
         else:
             label = ""
             body.append(line)
         goes_on = bool(line.strip())
-    return "\n".join(body), notes
+    return "\n".join(body), {label: "\n".join(lines) for label, lines in notes.items()}
 
 
 class _Notes:
@@ -120,7 +120,7 @@ class _Notes:
         self.left = dict(words)
         self._known = frozenset(words)
         self._number = 0
-        self._waiting: list[str] = []
+        self._waiting: dict[str, None] = {}
 
     def without_references(self, words: str) -> str:
         """Return words without the marks of footnotes, and keep these notes for the end of the block."""
@@ -130,12 +130,12 @@ class _Notes:
         if mark[1] not in self._known:
             return mark[0]
         if mark[1] in self.left and mark[1] not in self._waiting:
-            self._waiting.append(mark[1])
+            self._waiting[mark[1]] = None
         return ""
 
     def take(self) -> list[str]:
         """Return the notes that wait for the end of the block."""
-        labels, self._waiting = self._waiting, []
+        labels, self._waiting = self._waiting, {}
         return [self.note(label) for label in labels]
 
     def note(self, label: str) -> str:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from propcite.app.ingest.readers.rtf_tokens import code_page
 
+_MAX_NAME = 200
 _HEADING = re.compile(r"heading ([1-9])")
 
 
@@ -64,7 +65,7 @@ class Fonts:
     def text(self, words: str) -> None:
         """Take a part of the open font's name."""
         page, name = self._fonts.get(self._open, (self.default_page, ""))
-        self._fonts[self._open] = page, (name + words).partition(";")[0].strip()
+        self._fonts[self._open] = page, (name + words).partition(";")[0].strip()[:_MAX_NAME]
 
     def page(self, number: int) -> str:
         """Return the code page of a font; -1 is the default one."""
@@ -102,7 +103,7 @@ class Styles:
     def text(self, words: str) -> None:
         """Take a part of the open style's name."""
         style = self._styles[self._open]
-        style.name = (style.name + words).partition(";")[0]
+        style.name = (style.name + words).partition(";")[0][:_MAX_NAME]
 
     def heading(self, number: int) -> tuple[int, bool]:
         """Return the heading level of a style or of those that it is based on, and whether it is the title's."""
