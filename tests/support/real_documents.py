@@ -16,6 +16,11 @@ def real(name: str) -> Document:
     return checked(document_from_bytes(name, (FOLDER / name).read_bytes(), name))
 
 
+def read_text(name: str, data: str | bytes) -> str:
+    """Return what is read of a file."""
+    return checked(document_from_bytes(name, data.encode() if isinstance(data, str) else data, "")).text
+
+
 def checked(document: Document) -> Document:
     """Check that headings and places cover text, in order and without overlap; return the document."""
     for heading in document.headings:

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
-from propcite.app.ingest.readers.docx_styles import Numbering, Styles
+from propcite.app.ingest.readers.docx_styles import Numbering, Styles, value_of
 from propcite.app.ingest.readers.draft import Draft
+from propcite.app.ingest.readers.drawings import write_graphic
+from propcite.app.ingest.readers.formulas import formula
 from propcite.app.ingest.readers.office import Package
-from propcite.app.ingest.readers.rows import Row, limit_cells, write_rows
+from propcite.app.ingest.readers.raised import lowered, raised
+from propcite.app.ingest.readers.rows import Row, cell_text, limit_cells, write_rows
+from propcite.app.ingest.readers.symbol_fonts import symbol_character
 from propcite.app.ingest.readers.xml import attribute, local_name
 from propcite.retrieval.text import Document
 
@@ -33,6 +38,7 @@ def read_docx(name: str, data: bytes) -> Document:
 class _Writer:
     def __init__(self, draft: Draft, package: Package) -> None:
         self.name = package.name
+        self._package = package
         self.draft = draft
         self.title = ""
         self.styles = Styles(package.first_related(package.main, "styles"))
@@ -42,6 +48,7 @@ class _Writer:
             "endnote": _notes_by_id(package.first_related(package.main, "endnotes")),
         }
         self._boxes: list[Any] = []  # text boxes of the current paragraph
+        self._graphics: list[Any] = []  # charts and diagrams of the current paragraph
         self._references: list[tuple[str, str]] = []  # notes that the current paragraph refers to
         self._numbers = {"footnote": 0, "endnote": 0}
         self._depth = 0  # of open lists
@@ -75,7 +82,8 @@ class _Writer:
                     self.title = words
             elif label:
                 self._to_depth(label.depth)
-                self.draft.open_item("" if label.is_bullet else f"{label.marker} ")
+                if not label.continues:
+                    self.draft.open_item("" if label.is_bullet else f"{label.marker} ")
                 self.draft.block(words)
                 self.draft.close_item()
             else:
@@ -95,11 +103,15 @@ class _Writer:
         """Write the notes and text boxes of the paragraph or table that was just written."""
         references, self._references = self._references, []
         boxes, self._boxes = self._boxes, []
+        graphics, self._graphics = self._graphics, []
         for kind, note in references:
             self._numbers[kind] += 1
             words = " ".join(self._words(p) for p in self._notes[kind][note].iter("{*}p"))
             self._references = []  # references in a note are ignored
             self.draft.block(f"{'Note' if kind == 'footnote' else 'Endnote'} {self._numbers[kind]}: {words.strip()}")
+        for graphic in graphics:
+            self.close_lists()
+            write_graphic(self.draft, self._package, self._package.main, graphic)
         if self._nesting < _MAX_DEPTH:
             self._nesting += 1
             for box in boxes:
@@ -114,13 +126,25 @@ class _Writer:
         from lxml import etree
 
         walk = etree.iterwalk(paragraph, events=("start",))
+        script = before = ""
         for _, element in walk:
             tag = local_name(element)
             if tag in _SKIPPED or (tag == "r" and _is_hidden(element)):
                 walk.skip_subtree()
             match tag:
+                case "r":
+                    script = value_of(element, "rPr/vertAlign")
+                case "oMath":
+                    yield (before := formula(element))
+                    walk.skip_subtree()
                 case "t":
-                    yield element.text or ""
+                    words = element.text or ""
+                    if script:
+                        words = raised(words) if script == "superscript" else lowered(words, before)
+                    before = words or before
+                    yield words
+                case "sym":
+                    yield (before := _symbol(element))
                 case "br" | "cr":
                     yield " " if attribute(element, "type") == "page" else "\n"
                 case "tab" | "ptab":
@@ -134,6 +158,8 @@ class _Writer:
                 case "txbxContent":
                     self._boxes.append(element)
                     walk.skip_subtree()
+                case "chart" | "relIds":
+                    self._graphics.append(element)
 
     def _table(self, table: Any) -> None:
         rows = [row for row in _rows(table) if row.find("{*}trPr/{*}del") is None]
@@ -163,7 +189,11 @@ class _Writer:
     def _cell(self, cell: Any) -> str:
         """Return a cell's text in one line, with that of tables inside it."""
         paragraphs = [paragraph for paragraph in cell.iter("{*}p") if _belongs_to(paragraph, cell)]
-        return " ".join(filter(None, (self._words(paragraph).strip() for paragraph in paragraphs)))
+        labels = [self.numbering.label(paragraph, self.styles.of(paragraph)) for paragraph in paragraphs]
+        return cell_text(
+            (self._words(paragraph), label.marker if label else "", label is not None and label.is_bullet)
+            for paragraph, label in zip(paragraphs, labels, strict=True)
+        )
 
 
 def _notes_by_id(root: Any | None) -> dict[str, Any]:
@@ -220,5 +250,13 @@ def _is_bold(rows: list[Any]) -> bool:
 
 
 def _is_hidden(run: Any) -> bool:
-    vanish = run.find("{*}rPr/{*}vanish")
-    return vanish is not None and attribute(vanish, "val", "1") not in ("0", "false", "off")
+    """Whether the words of a run are hidden or struck out."""
+    marks = (run.find(f"{{*}}rPr/{{*}}{name}") for name in ("vanish", "strike", "dstrike"))
+    return any(mark is not None and attribute(mark, "val", "1") not in ("0", "false", "off") for mark in marks)
+
+
+def _symbol(symbol: Any) -> str:
+    """Return the character of a symbol font; empty if it is not known."""
+    code = attribute(symbol, "char")
+    number = int(code, 16) & 0xFF if re.fullmatch("[0-9A-Fa-f]{2,4}", code) else 0
+    return symbol_character(attribute(symbol, "font"), number)

@@ -6,9 +6,11 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
+from propcite.app.ingest.readers.list_numbers import numbered
 from propcite.app.ingest.readers.xml import attribute
 
 _HEADING = re.compile(r"heading (\d)")
+_FORMS = {"lowerLetter": "a", "upperLetter": "A", "lowerRoman": "i", "upperRoman": "I"}
 _MAX_BASES = 20  # styles that one is based on in turn; more are a cycle
 
 
@@ -27,6 +29,7 @@ class Label:
     marker: str
     depth: int
     is_bullet: bool
+    continues: bool = False  # whether its bullet is blank: it is one more paragraph of the item above
 
 
 class Styles:
@@ -39,9 +42,9 @@ class Styles:
 
     def of(self, paragraph: Any) -> Style:
         """Return the paragraph's style; an outline level of its own overrides that of the style."""
-        id_ = _value(paragraph, "pPr/pStyle")
+        id_ = value_of(paragraph, "pPr/pStyle")
         style = self._cache.get(id_) or self._cache.setdefault(id_, self._read(id_))
-        own = _value(paragraph, "pPr/outlineLvl")
+        own = value_of(paragraph, "pPr/outlineLvl")
         return Style(_level(own), False, style.is_contents, style.number) if own else style
 
     def _read(self, id_: str) -> Style:
@@ -51,14 +54,14 @@ class Styles:
             element = self._elements.get(id_)
             if element is None:
                 break
-            name = _value(element, "name").lower()
+            name = value_of(element, "name").lower()
             title = title or name == "title"
             contents = contents or name.startswith(("toc ", "contents ", "index ", "table of figures"))
             heading = _HEADING.fullmatch(name)
-            level = level or (int(heading[1]) if heading else _level(_value(element, "pPr/outlineLvl")))
-            number = number or _value(element, "pPr/numPr/numId")
-            depth = depth or _value(element, "pPr/numPr/ilvl")
-            id_ = _value(element, "basedOn")
+            level = level or (int(heading[1]) if heading else _level(value_of(element, "pPr/outlineLvl")))
+            number = number or value_of(element, "pPr/numPr/numId")
+            depth = depth or value_of(element, "pPr/numPr/ilvl")
+            id_ = value_of(element, "basedOn")
         contents = contents and not level
         return Style(1 if title else level, title, contents, (number, depth))
 
@@ -76,27 +79,27 @@ class Numbering:
             levels = {_number(attribute(level, "ilvl")): level for level in abstract.iterfind("{*}lvl")}
             self._levels[attribute(abstract, "abstractNumId")] = levels
         for element in root.iterfind("{*}num") if root is not None else ():
-            self._lists[attribute(element, "numId")] = _value(element, "abstractNumId")
+            self._lists[attribute(element, "numId")] = value_of(element, "abstractNumId")
             for override in element.iterfind("{*}lvlOverride"):
-                if start := _value(override, "startOverride"):
+                if start := value_of(override, "startOverride"):
                     self._starts[attribute(element, "numId"), _number(attribute(override, "ilvl"))] = _number(start)
 
     def label(self, paragraph: Any, style: Style) -> Label | None:
         """Count the paragraph and return its label; None if it is not in a list or has no visible label."""
-        number = _value(paragraph, "pPr/numPr/numId") or style.number[0]
-        depth = _number(_value(paragraph, "pPr/numPr/ilvl") or style.number[1])
+        number = value_of(paragraph, "pPr/numPr/numId") or style.number[0]
+        depth = _number(value_of(paragraph, "pPr/numPr/ilvl") or style.number[1])
         levels = self._levels.get(self._lists.get(number, ""), {})
         level = levels.get(depth)
         if level is None:
             return None
         counts = self._count(number, depth, levels)
-        form = _value(level, "numFmt")
+        form = value_of(level, "numFmt")
+        marker = value_of(level, "lvlText")
         if form in ("bullet", "none"):
-            return Label("", depth + 1, is_bullet=True) if form == "bullet" else None
-        marker = _value(level, "lvlText")
+            return Label("", depth + 1, is_bullet=True, continues=marker.isspace()) if form == "bullet" else None
         for place in range(depth, -1, -1):
-            number_format = _value(levels[place], "numFmt") if place in levels else ""
-            marker = marker.replace(f"%{place + 1}", _formatted(counts.get(place, 1), number_format))
+            number_format = value_of(levels[place], "numFmt") if place in levels else ""
+            marker = marker.replace(f"%{place + 1}", numbered(counts.get(place, 1), _FORMS.get(number_format, "1")))
         return Label(marker.strip(), depth + 1, is_bullet=False) if marker.strip() else None
 
     def _count(self, number: str, depth: int, levels: dict[int, Any]) -> dict[int, int]:
@@ -107,37 +110,11 @@ class Numbering:
         elif depth in counts:
             counts[depth] += 1
         else:
-            counts[depth] = _number(_value(levels[depth], "start") or "1")
+            counts[depth] = _number(value_of(levels[depth], "start") or "1")
         self._begun.add((number, depth))
         for deeper in [place for place in counts if place > depth]:
             del counts[deeper]
         return counts
-
-
-def _formatted(count: int, form: str) -> str:
-    """Write a number in one of Word's formats.
-
-    >>> _formatted(4, "lowerRoman"), _formatted(28, "upperLetter"), _formatted(4, "decimal")
-    ('iv', 'BB', '4')
-    """
-    match form:
-        case "lowerLetter" | "upperLetter":
-            letters = chr(ord("a") + (count - 1) % 26) * ((count - 1) // 26 + 1) if 0 < count < 260 else str(count)
-            return letters.upper() if form == "upperLetter" else letters
-        case "lowerRoman" | "upperRoman":
-            return _roman(count).lower() if form == "lowerRoman" else _roman(count)
-    return str(count)
-
-
-def _roman(count: int) -> str:
-    if not 0 < count < 1000:
-        return str(count)
-    signs = ((900, "CM"), (500, "D"), (400, "CD"), (100, "C"), (90, "XC"), (50, "L"), (40, "XL"), (10, "X"), (9, "IX"))
-    roman = ""
-    for value, sign in (*signs, (5, "V"), (4, "IV"), (1, "I")):
-        roman += sign * (count // value)
-        count %= value
-    return roman
 
 
 def _level(outline: str) -> int:
@@ -146,7 +123,8 @@ def _level(outline: str) -> int:
     return level + 1 if level < 9 else 0
 
 
-def _value(element: Any, path: str) -> str:
+def value_of(element: Any, path: str) -> str:
+    """Return the `val` of the element at a path; empty if there is none."""
     child = element.find("/".join(f"{{*}}{step}" for step in path.split("/")))
     return attribute(child, "val") if child is not None else ""
 

@@ -8,6 +8,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import PurePath
 
+from propcite.app.ingest.readers.list_numbers import numbered
 from propcite.retrieval.text import Box, Document, Heading, Page, Place, Span
 
 PART = 2**18  # characters of a part of a large document
@@ -35,6 +36,7 @@ class Draft:
         self._length = 0
         self._num_parts = 0
         self._counters: list[int | None] = []  # of the open lists, outermost first; None for a bullet list
+        self._forms: list[str] = []  # of their numbers
         self._indents: list[int] = []
         self._marker = ""  # of an item that has no text yet
         self._in_list = False  # whether the outermost open list has text already
@@ -45,7 +47,7 @@ class Draft:
 
     def block(self, words: str, *, level: int = 0, tight: bool = False) -> None:
         """Write a block, as a heading if it has a level.  A blank block is ignored."""
-        words = clean(words).strip("\n")
+        words = _undivided(words).strip("\n")
         if level:
             words = " ".join(words.split())
         if not words.strip():
@@ -112,21 +114,26 @@ class Draft:
         for number in numbers:
             self.headings[number] = replace(self.headings[number], until=self._length)
 
-    def open_list(self, first: int | None) -> None:
-        """Open a list inside the current one.  `first` is the first item's number; None makes a bullet list."""
+    def open_list(self, first: int | None, form: str = "1") -> None:
+        """Open a list inside the current one.  `first` is the first item's number; None makes a bullet list.
+
+        `form` is that of the numbers: 1, a, A, i or I.
+        """
         self._counters.append(first)
+        self._forms.append(form)
         self._indents.append(0)
 
     def close_list(self) -> None:
         if self._counters:
             self._counters.pop()
+            self._forms.pop()
             self._indents.pop()
         self._in_list = self._in_list and bool(self._counters)
 
     def open_item(self, marker: str = "") -> None:
         """Open a list item.  A `marker` replaces the bullet or the next number."""
         number = self._counters[-1] if self._counters else None
-        marker = marker or ("- " if number is None else f"{number}. ")
+        marker = marker or ("- " if number is None else f"{numbered(number, self._forms[-1])}. ")
         if self._counters:
             self._marker = self._marker or " " * sum(self._indents[:-1])
             self._counters[-1] = None if number is None else number + 1
@@ -178,7 +185,12 @@ class Draft:
 
 
 def one_line(text: str) -> str:
-    return " ".join(clean(text).split())
+    return " ".join(_undivided(text).split())
+
+
+def _undivided(text: str) -> str:
+    """Return clean text without soft hyphens, which only say where a word may be divided."""
+    return clean(text).replace("\xad", "")
 
 
 def title_from_name(name: str) -> str:

@@ -11,6 +11,7 @@ from propcite.app.ingest.readers.draft import Draft, clean
 from propcite.app.ingest.readers.html.blocks import write_blocks
 from propcite.app.ingest.readers.html.tree import html_tree
 from propcite.app.ingest.readers.plain_text import decode
+from propcite.app.ingest.readers.raised import lowered, raised
 from propcite.app.ingest.readers.rows import Row, write_rows
 from propcite.retrieval.text import Document
 
@@ -21,7 +22,11 @@ _FRONT_MATTER = re.compile(r"\A\s*---[ \t]*\n(.*?\n)??(?:---|\.\.\.)[ \t]*(?:\n|
 _FRONT_LINE = re.compile(r"[\w-][\w .-]*:(?:\s|$)|\s|#|-\s|$")
 _FIELD = re.compile(r"(title|author|date)s?\s*:(?:\s+(.*)|$)", re.IGNORECASE)
 _ITEM = re.compile(r"\s*-\s+(.*)")
-_SKIPPED_TAG = re.compile(r"<(/?)(script|style)\b", re.IGNORECASE)
+_SKIPPED_TAG = re.compile(r"<(/?)(script|style|del|strike|s)\b", re.IGNORECASE)
+_SCRIPT_TAG = re.compile(r"<(/?)(sup|sub)\s*>", re.IGNORECASE)
+_FENCE = re.compile(r" {0,3}(```+|~~~+)")
+_NOTE = re.compile(r" {0,3}\[\^([^\]\s]+)\]:[ \t]*(.*)")
+_REFERENCE = re.compile(r" ?\[\^([^\]\s]+)\]")
 # The parser omits quotes and lists nested deeper, since it would run out of stack.
 _MAX_NESTING = 100
 
@@ -73,13 +78,77 @@ def _unquoted(value: str) -> str:
 
 
 def write_markdown(draft: Draft, text: str) -> None:
+    """Write a text; each footnote follows the block that refers to it first, the others come at the end."""
     from markdown_it import MarkdownIt
 
     parser = MarkdownIt("commonmark", {"maxNesting": _MAX_NESTING}).enable(["table", "strikethrough"])
-    _write_tokens(draft, parser.parse(text))
+    body, notes = _notes(text)
+    references = _Notes({label: _words_of(parser.parse(note)) for label, note in notes.items()})
+    _write_tokens(draft, parser.parse(body), references)
+    for label in list(references.left):
+        draft.block(references.note(label))
 
 
-def _write_tokens(draft: Draft, tokens: Sequence[Token]) -> None:
+def _notes(text: str) -> tuple[str, dict[str, str]]:
+    """Return a text without its footnotes, and the footnotes by their labels."""
+    notes: dict[str, list[str]] = {}
+    body: list[str] = []
+    fence = label = ""
+    goes_on = False  # whether the line above is of the same paragraph
+    for line in text.split("\n"):
+        mark = _FENCE.match(line)
+        if mark and (not fence or (mark[1].startswith(fence) and not line.strip(mark[1][0] + " "))):
+            fence = "" if fence else mark[1]
+        if not fence and not mark and (found := _NOTE.match(line)) and found[1] not in notes:
+            label, notes[found[1]] = found[1], [found[2]]
+        elif label and line.strip() and (line[:1] in (" ", "\t") or goes_on):
+            notes[label].append(line.strip())
+        elif label and not line.strip():
+            notes[label].append("")
+            body.append("")
+        else:
+            label = ""
+            body.append(line)
+        goes_on = bool(line.strip())
+    return "\n".join(body), {label: "\n".join(lines) for label, lines in notes.items()}
+
+
+class _Notes:
+    """The footnotes of a text, numbered in the order in which they are first referred to."""
+
+    def __init__(self, words: dict[str, str]) -> None:
+        self.left = dict(words)
+        self._known = frozenset(words)
+        self._number = 0
+        self._waiting: dict[str, None] = {}
+
+    def without_references(self, words: str) -> str:
+        """Return words without the marks of footnotes, and keep these notes for the end of the block."""
+        return _REFERENCE.sub(self._take, words)
+
+    def _take(self, mark: re.Match[str]) -> str:
+        if mark[1] not in self._known:
+            return mark[0]
+        if mark[1] in self.left and mark[1] not in self._waiting:
+            self._waiting[mark[1]] = None
+        return ""
+
+    def take(self) -> list[str]:
+        """Return the notes that wait for the end of the block."""
+        labels, self._waiting = self._waiting, {}
+        return [self.note(label) for label in labels]
+
+    def note(self, label: str) -> str:
+        self._number += 1
+        return f"Note {self._number}: {self.left.pop(label)}"
+
+
+def _words_of(tokens: Sequence[Token]) -> str:
+    """Return the words of all blocks in one line."""
+    return " ".join(inline_text(token.children or ()) for token in tokens if token.type == "inline")
+
+
+def _write_tokens(draft: Draft, tokens: Sequence[Token], notes: _Notes) -> None:
     level = 0  # of the open heading
     cells: list[str] | None = None  # of the open table row
     rows: list[Row] = []  # of the open table
@@ -108,10 +177,14 @@ def _write_tokens(draft: Draft, tokens: Sequence[Token]) -> None:
             case "table_close":
                 write_rows(draft, rows, named=True)
                 rows = []
+                for note in notes.take():
+                    draft.block(note)
             case "inline":
-                words = inline_text(token.children or ())
+                words = notes.without_references(inline_text(token.children or ()))
                 if cells is None:
                     draft.block(words, level=level)
+                    for note in notes.take():
+                        draft.block(note)
                 else:
                     is_label = is_label if cells else _is_bold(token.children or ())
                     cells.append(" ".join(words.split()))
@@ -132,19 +205,28 @@ def _is_bold(tokens: Sequence[Token]) -> bool:
 def inline_text(tokens: Iterable[Token]) -> str:
     """Return a paragraph's text: links and images as their text, a soft break as a space."""
     words: list[str] = []
-    skipping = False  # inside an inline <script> or <style>
+    skipping = False  # inside struck words, or an inline <script> or <style>
+    script = ""  # `sup` or `sub` inside such an element
     for token in tokens:
         match token.type:
             case "html_inline":
                 tag = _SKIPPED_TAG.match(token.content)
                 skipping = skipping if tag is None else not tag[1]
+                if found := _SCRIPT_TAG.match(token.content):
+                    script = "" if found[1] else found[2].lower()
                 words.append("\n" if token.content.lower().startswith("<br") else "")
+            case "s_open" | "s_close":
+                skipping = token.type == "s_open"
             case "softbreak":
                 words.append(" ")
             case "hardbreak":
                 words.append("\n")
             case "image":
-                words.append(inline_text(token.children or ()))
+                words.append("" if skipping else inline_text(token.children or ()))
+            case _ if skipping:
+                continue
+            case _ if script:
+                words.append(raised(token.content) if script == "sup" else lowered(token.content, "".join(words[-2:])))
             case _:
-                words.append("" if skipping else token.content)
+                words.append(token.content)
     return re.sub(r" *\n *", "\n", re.sub(r"[ \t]+", " ", clean("".join(words)))).strip()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from datetime import datetime, timedelta
+from decimal import ROUND_HALF_UP, Decimal, InvalidOperation
 from functools import lru_cache
 
 _BUILT_IN = {
@@ -55,13 +56,12 @@ def is_date(code: str) -> bool:
 def _date(value: float, code: str, since_1904: bool) -> str:
     plain = _QUOTED.sub("", code).lower()
     if "[" in plain:
-        minutes = round(value * 24 * 60)
-        return f"{minutes // 60}:{minutes % 60:02}"
+        return _duration(round(value * 86_400), plain)
     # Lotus 1-2-3 took 1900 for a leap year, and Excel does too: before that March the days count from one later.
     start = datetime(1904, 1, 1) if since_1904 else datetime(1899, 12, 30 if value >= 60 else 31)
     moment = start + timedelta(seconds=round(value * 86_400))
     has_day, has_time = bool(re.search("[yd]|mmm", plain)), "h" in plain or "s" in plain
-    time = f"{moment:%H:%M:%S}" if moment.second else f"{moment:%H:%M}"
+    time = f"{moment:%H:%M:%S}" if moment.second and "s" in plain else f"{moment:%H:%M}"
     if not has_day and has_time:
         return time
     day = f"{moment:%Y-%m}" if "d" not in plain and "y" in plain else f"{moment:%Y-%m-%d}"
@@ -70,24 +70,64 @@ def _date(value: float, code: str, since_1904: bool) -> str:
     return f"{day} {time}" if has_time else day
 
 
+def _duration(seconds: int, plain: str) -> str:
+    """Write a duration, whose first part in brackets goes beyond 24 or 60."""
+    rest = f":{seconds % 60:02}" if "s" in plain else ""
+    if "[s" in plain:
+        return str(seconds)
+    minutes = seconds // 60
+    return f"{minutes}{rest}" if "[m" in plain else f"{minutes // 60}:{minutes % 60:02}{rest}"
+
+
 def _number(value: float, code: str) -> str:
     section, value = _section(value, code)
+    if (spread := _spread(value, section)) is not None:
+        return spread
     before, after, digits, has_exponent, percents = _parsed(section)
     if not digits and not has_exponent:
         return _general(value) if section.lower() == "general" or not (before or after) else before + after
-    value *= 100**percents
+    value = float(Decimal(f"{value:.15g}") * 100**percents)
     decimals = len(re.sub(r"[^0#?]", "", digits.partition(".")[2]))
     if has_exponent:
         words = f"{value:.{decimals}E}"
     else:
         whole = digits.partition(".")[0]
         value /= 1000 ** (len(digits) - len(digits.rstrip(",")))
-        words = f"{value:{',' if ',' in whole.rstrip(',') else ''}.{decimals}f}"
+        words = f"{_rounded(value, decimals):{',' if ',' in whole.rstrip(',') else ''}.{decimals}f}"
         words = _padded(words, whole.count("0"))
         needed = len(re.sub(r"[^0?]", "", digits.partition(".")[2]))
         words = _without_zeros(words, decimals - needed) if decimals > needed else words
-    sign = "-" if words.startswith("-") and float(words.replace(",", "")) else ""
+    sign = "-" if words.startswith("-") and words.strip("-0.,") else ""
     return f"{sign}{before}{words.removeprefix('-')}{after}".strip()
+
+
+def _rounded(value: float, decimals: int) -> Decimal:
+    """Round as spreadsheets do: half away from zero, of 15 digits."""
+    number = Decimal(f"{value:.15g}")
+    try:
+        return number.quantize(Decimal(1).scaleb(-decimals), ROUND_HALF_UP)
+    except InvalidOperation:  # it has more digits than are counted
+        return number
+
+
+def _spread(value: float, section: str) -> str | None:
+    """Write a whole number over several groups of digits, such as (000) 000-0000; None if the format has only one."""
+    parts = [
+        (part["digits"], part["quoted"] or part["escaped"] or part["other"] or "") for part in _PART.finditer(section)
+    ]
+    sizes = [len(digits) for digits, _ in parts if digits]
+    if len(sizes) < 2 or any("." in digits or "," in digits for digits, _ in parts if digits) or "/" in section:
+        return None
+    digits = str(_rounded(abs(value), 0)).zfill(sum(digits.count("0") for digits, _ in parts if digits))
+    pieces = []
+    for pattern, text in reversed(parts):
+        size = len(pattern) if pattern else 0
+        is_first = bool(size) and len(sizes) == 1
+        if size:
+            sizes.pop()
+        pieces.append((digits if is_first else digits[-size:]) if size else text)
+        digits = digits[:-size] if size else digits
+    return ("-" if value < 0 else "") + "".join(reversed(pieces)).strip()
 
 
 def _section(value: float, code: str) -> tuple[str, float]:
@@ -118,7 +158,7 @@ def _parsed(section: str) -> tuple[str, str, str, bool, int]:
             percents += part["other"] == "%"
             text = part["other"]
         elif part["skipped"]:
-            text = " " if digits or before else ""
+            text = " " if digits or (before and before[-1] not in "-(") else ""
         before, after = (before, after + text) if digits else (before + text, after)
     return before, after.rstrip(), digits, exponent, percents
 
@@ -126,7 +166,8 @@ def _parsed(section: str) -> tuple[str, str, str, bool, int]:
 def _padded(words: str, min_digits: int) -> str:
     whole, dot, rest = words.removeprefix("-").partition(".")
     sign = "-" if words.startswith("-") else ""
-    return f"{sign}{whole.zfill(min_digits)}{dot}{rest}"
+    whole = whole.zfill(min_digits) if whole != "0" else "0" * min_digits  # `#` and `?` show no zero
+    return f"{sign}{whole}{dot}{rest}"
 
 
 def _without_zeros(words: str, max_zeros: int) -> str:
@@ -136,6 +177,6 @@ def _without_zeros(words: str, max_zeros: int) -> str:
 
 
 def _general(value: float) -> str:
-    if value == int(value) and abs(value) < 1e15:
+    if value == int(value) and abs(value) < 1e18:
         return str(int(value))
     return f"{value:.10g}"

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
-from propcite.app.ingest.readers.draft import Draft, one_line
+from propcite.app.ingest.readers.draft import Draft
+from propcite.app.ingest.readers.drawings import drawn_words, line_of, write_graphic
+from propcite.app.ingest.readers.list_numbers import numbered
 from propcite.app.ingest.readers.office import Package
 from propcite.app.ingest.readers.pptx_shapes import Shape, in_reading_order, shapes_of
 from propcite.app.ingest.readers.rows import Row, write_rows
@@ -14,6 +16,7 @@ from propcite.retrieval.text import Document
 
 _TITLES = ("title", "ctrTitle")
 _FURNITURE = ("dt", "ftr", "sldNum", "hdr", "sldImg")
+_FORMS = {"alphaLc": "a", "alphaUc": "A", "romanLc": "i", "romanUc": "I"}
 _BULLETED = ("body", "obj")
 
 
@@ -48,7 +51,7 @@ def _write_slide(draft: Draft, package: Package, path: str, number: int) -> None
     with draft.place(f"slide {number}{hidden}"):
         titles = [shape for shape in shapes if shape.role in _TITLES]
         for shape in titles:
-            draft.block(_line(shape.element), level=1)
+            draft.block(line_of(shape.element), level=1)
         for shape in in_reading_order([shape for shape in shapes if shape.role not in _TITLES]):
             _write_shape(draft, package, path, shape)
     notes = package.first_related(path, "notesSlide")
@@ -66,27 +69,22 @@ def _write_shape(draft: Draft, package: Package, path: str, shape: Shape) -> Non
     for table in shape.element.iterfind(".//{*}tbl"):
         _write_table(draft, table)
     for graphic in shape.element.iterfind("{*}graphic/{*}graphicData/*"):
-        ids = {key.rpartition("}")[2]: value for key, value in graphic.attrib.items()}
-        part_path = package.related(path).get(ids.get("id") or ids.get("dm") or "", ("", ""))[1]
-        part = package.xml(part_path) if local_name(graphic) in ("chart", "relIds") else None
-        if part is not None and local_name(graphic) == "chart":
-            _write_chart(draft, part)
-        elif part is not None:  # a diagram
-            for point in part.iterfind(".//{*}pt"):
-                draft.block(_line(point))
+        write_graphic(draft, package, path, graphic)
 
 
 def _write_text(draft: Draft, shape: Any, *, bulleted: bool) -> None:
     body = shape.find("{*}txBody")
-    paragraphs = [p for p in body.iterfind("{*}p") if _words(p).strip()] if body is not None else []
+    paragraphs = [p for p in body.iterfind("{*}p") if drawn_words(p).strip()] if body is not None else []
     depth = 0
+    counts: dict[int, int] = {}  # by depth, of the numbered paragraphs that follow each other
     for paragraph in paragraphs:
         target = _depth(paragraph, bulleted and len(paragraphs) > 1)
         _to_depth(draft, depth, target)
         depth = target
+        marker = _marker(paragraph, counts)
         if depth:
-            draft.open_item()
-        draft.block(_words(paragraph))
+            draft.open_item(marker)
+        draft.block(drawn_words(paragraph))
         if depth:
             draft.close_item()
     _to_depth(draft, depth, 0)
@@ -98,8 +96,29 @@ def _depth(paragraph: Any, bulleted: bool) -> int:
     if properties is not None:
         marks = {local_name(mark) for mark in properties}
         bulleted = "buNone" not in marks and (bulleted or bool(marks & {"buChar", "buAutoNum", "buBlip"}))
+    return _level(properties) + 1 if bulleted else 0
+
+
+def _level(properties: Any | None) -> int:
     level = attribute(properties, "lvl", "0") if properties is not None else "0"
-    return min(int(level), 8) + 1 if bulleted and level.isdecimal() else int(bulleted)
+    return min(int(level), 8) if level.isdecimal() else 0
+
+
+def _marker(paragraph: Any, counts: dict[int, int]) -> str:
+    """Count a paragraph and return its number; empty if it has a bullet or none."""
+    properties = paragraph.find("{*}pPr")
+    depth = _level(properties)
+    numbers = properties.find("{*}buAutoNum") if properties is not None else None
+    for deeper in [place for place in counts if place > depth or (place == depth and numbers is None)]:
+        del counts[deeper]
+    if numbers is None:
+        return ""
+    first = attribute(numbers, "startAt", "1")
+    counts[depth] = counts[depth] + 1 if depth in counts else int(first) if first.isdecimal() and len(first) < 6 else 1
+    kind = attribute(numbers, "type")
+    form = next((form for name, form in _FORMS.items() if kind.startswith(name)), "1")
+    first_bracket, last = ("(", ")") if kind.endswith("ParenBoth") else ("", ")" if kind.endswith("ParenR") else ".")
+    return f"{first_bracket}{numbered(counts[depth], form)}{'' if kind.endswith('Plain') else last} "
 
 
 def _to_depth(draft: Draft, depth: int, target: int) -> None:
@@ -107,15 +126,6 @@ def _to_depth(draft: Draft, depth: int, target: int) -> None:
         draft.open_list(None)
     for _ in range(target, depth):
         draft.close_list()
-
-
-def _words(paragraph: Any) -> str:
-    pieces = [("\n" if local_name(e) == "br" else e.text or "") for e in paragraph.iter("{*}t", "{*}br")]
-    return "".join(pieces).replace("\v", "\n").replace("\t", " ")
-
-
-def _line(element: Any) -> str:
-    return one_line(" ".join(_words(paragraph) for paragraph in element.iter("{*}p")))
 
 
 def _write_table(draft: Draft, table: Any) -> None:
@@ -127,30 +137,8 @@ def _write_table(draft: Draft, table: Any) -> None:
         cells = []
         for column, cell in enumerate(row.iterfind("{*}tc")):
             if attribute(cell, "vMerge") not in ("1", "true"):
-                above[column] = "" if attribute(cell, "hMerge") in ("1", "true") else _line(cell)
+                above[column] = "" if attribute(cell, "hMerge") in ("1", "true") else line_of(cell)
             cells.append(above.get(column, ""))
         spans = [attribute(cell, "gridSpan", "1") for cell in row.iterfind("{*}tc")]
         rows.append(Row(cells, is_label=spans[:1] == [str(len(cells))]))
     write_rows(draft, rows, named=None if first else False)
-
-
-def _write_chart(draft: Draft, chart: Any) -> None:
-    """Write a chart's title, and one row per category with the value of each series."""
-    title = chart.find("{*}chart/{*}title")
-    if title is not None:
-        draft.block(_line(title))
-    series = [[_points(element, kind) for kind in ("tx", "cat", "val")] for element in chart.iter("{*}ser")]
-    if not series:
-        return
-    names: Sequence[str] = ["", *(" ".join(name.values()) for name, _, _ in series)]
-    rows = [Row([category, *(values.get(at, "") for _, _, values in series)]) for at, category in series[0][1].items()]
-    write_rows(draft, [Row(names), *rows], named=True)
-
-
-def _points(series: Any, kind: str) -> dict[str, str]:
-    """Return the points of a series by index: its name `tx`, categories `cat` or values `val`."""
-    return {
-        attribute(point, "idx"): one_line("".join(value.text or "" for value in point.iterfind("{*}v")))
-        for element in series.iterfind(f"{{*}}{kind}")
-        for point in element.iter("{*}pt")
-    }

@@ -10,6 +10,7 @@ from propcite.app.errors import ReadError
 from propcite.app.ingest.readers.draft import Draft, one_line
 from propcite.app.ingest.readers.table_names import header_of, label_of, unmarked_labels
 
+SENTENCE_MARKS = ".,;:!?…。！？"
 _SAMPLE = 30
 _MAX_CELLS = 10_000_000
 
@@ -25,6 +26,24 @@ class Row:
     place: str = ""
     table: int = 0
     is_label: bool = False
+
+
+def cell_text(paragraphs: Iterable[tuple[str, str, bool]]) -> str:
+    """Return a cell in one line, from the words and the label of each paragraph, and whether it is an item.
+
+    >>> cell_text([("Berths:", "", False), ("North", "", True), ("South", "", True)])
+    'Berths: North, South'
+    """
+    text, is_after_item = "", False
+    for words, label, is_item in paragraphs:
+        if words := f"{label} {words.strip()}".strip():
+            text += (
+                ("," if is_item and is_after_item and text[-1] not in SENTENCE_MARKS else "")
+                + (" " if text else "")
+                + words
+            )
+            is_after_item = is_item
+    return text
 
 
 def limit_cells(name: str, rows: Iterable[Row]) -> Iterator[Row]:
@@ -69,7 +88,9 @@ def written_rows(draft: Draft, rows: Iterable[Row], *, named: bool | None = None
             sample = sample[size:]
         elif max(map(len, cells), default=0) > len(header):
             header = ()
-        labels = unmarked_labels([row.cells for row in sample]) if len(sample) < _SAMPLE else set()
+        width = max((len(row.cells) for row in sample), default=0)
+        whole = [[*row.cells, *[""] * (width - len(row.cells))] for row in sample]
+        labels = unmarked_labels(whole) if len(sample) < _SAMPLE else set()
         group = ""
         for number, row in enumerate(chain(sample, table)):
             if len(header) > 1 and (row.is_label or number in labels) and (label := label_of(row.cells)):

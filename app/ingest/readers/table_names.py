@@ -10,8 +10,13 @@ _VALUE = re.compile(
     r"(?:[A-Z]{3}|[€$£¥₹])?\s?[-+(−]*(?:[€$£¥₹]\s?)?\.?\d[\d.,:/'’ \u00a0\u202f−-]*(?:T[\d:.]+Z?)?(?:[eE][-+]?\d+)?\)?"
     r"(?:\s?(?:%|‰|[A-Z]{3}|[€$£¥₹])|\s[a-zµ°/]{1,4}[²³23]?)?"  # a unit is after a space, as in 40 km²
 )
+_UNIT = re.compile(
+    r"[^\W\d_]{1,4}[²³23]?(?:/[^\W\d_]{1,4}[²³23]?)?|[%‰°€$£¥₹]|°[CF]|(?i:euros?|dollars?|number|mio\. ?[€A-Z]{1,3})"
+)
 _YEAR = re.compile(r"(?:1[5-9]|20|21)\d\d")
+_NOTHING = re.compile(r"|[-–—…?]+|n/?[ad]\.?|none|unknown|tba", re.IGNORECASE)
 _MAX_NAME = 80
+_MAX_FORM = 12  # rows of names and values of several kinds; a longer table has names of columns
 MAX_HEADER = 3  # rows
 
 
@@ -28,9 +33,47 @@ def header_of(rows: Sequence[Sequence[str]], *, named: bool = False, proof: bool
     while size < MAX_HEADER and _goes_on(names, rows[size:]):
         names = _joined(names, rows[size])
         size += 1
-    if size > 1 or (named and len(rows) > 1) or has_header(rows, proof=proof):
+    if size > 1:
         return names, size
+    if (named and len(rows) > 1) or (not is_form(rows) and has_header(rows, proof=proof)):
+        units = _units_below(rows)
+        return ([f"{name} ({unit})" if unit else name for name, unit in units], 2) if units else (names, 1)
     return (), 0
+
+
+def is_form(rows: Sequence[Sequence[str]]) -> bool:
+    """Whether each row is a name and its value, so that the first one names no columns.
+
+    >>> is_form([["Born:", "1961"], ["Town:", "Leith"]])
+    True
+    >>> is_form([["Name", "Fish Quay"], ["Length", "212 m"], ["Owner", "Leith"]])
+    True
+    >>> is_form([["Town", "People"], ["Leith", "50,000"], ["Oban", "8,000"]])
+    False
+    """
+    names, values = [_cell(row, 0) for row in rows], [_cell(row, 1) for row in rows]
+    if len(rows) < 2 or not all(names) or any(cell.strip() for row in rows for cell in row[2:]):
+        return False
+    if all(name.endswith(":") for name in names):
+        return True
+    below = [value for value in values[1:] if not _NOTHING.fullmatch(value)]
+    is_mixed = len(below) <= 4 * sum(map(is_value, below)) <= 3 * len(below)
+    is_short = len(below) > 0 and len(rows) <= _MAX_FORM
+    return (
+        is_short and is_mixed and len(set(names)) == len(names) and are_names(names) and not any(map(is_value, names))
+    )
+
+
+def _units_below(rows: Sequence[Sequence[str]]) -> list[tuple[str, str]]:
+    """Return the names with the units that the second row has for columns of values; empty if it has other words."""
+    if len(rows) < 3 or _cell(rows[1], 0) or not any(map(str.strip, rows[1])):
+        return []
+    pairs = [(_cell(rows[0], at), _cell(rows[1], at).strip("()[]")) for at in range(max(map(len, rows[:2])))]
+    for at, (name, unit) in enumerate(pairs):
+        below = [cell for row in rows[2:] if (cell := _cell(row, at))]
+        if unit and not (name and _UNIT.fullmatch(unit) and below and all(map(is_value, below))):
+            return []
+    return pairs
 
 
 def _goes_on(names: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:

@@ -10,6 +10,7 @@ from typing import Any
 from propcite.app.ingest.readers.draft import PART, Draft
 from propcite.app.ingest.readers.number_formats import format_code, format_number
 from propcite.app.ingest.readers.office import Package
+from propcite.app.ingest.readers.raised import lowered, raised
 from propcite.app.ingest.readers.rows import Row, limit_cells, written_rows
 from propcite.app.ingest.readers.xml import attribute, iterate_elements, local_name
 from propcite.retrieval.text import Document
@@ -86,7 +87,8 @@ class _Book:
                 table += number > last + 1
                 last = number
                 texts = [cells.get(column, "") for column in range(max(cells) + 1)]
-                yield Row(texts, f"{sheet}, row {number}", table, number in wide)
+                hidden = " (hidden)" if row.get("hidden") in ("1", "true") else ""
+                yield Row(texts, f"{sheet}, row {number}{hidden}", table, number in wide)
 
     def _cells(self, row: Any) -> dict[int, str]:
         cells: dict[int, str] = {}
@@ -167,11 +169,23 @@ class _Book:
 
 
 def _text(item: Any | None) -> str:
-    """Return a string's text, without pronunciation guides."""
+    """Return a string's text, without pronunciation guides and struck words."""
     if item is None:
         return ""
-    parts = [part if local_name(part) == "t" else part.find("{*}t") for part in item if local_name(part) in ("t", "r")]
-    return "".join(part.text or "" for part in parts if part is not None)
+    text = ""
+    for part in item:
+        words = part if local_name(part) == "t" else part.find("{*}t") if local_name(part) == "r" else None
+        if words is None or not words.text or part.find("{*}rPr/{*}strike") is not None:
+            continue
+        script = part.find("{*}rPr/{*}vertAlign")
+        match attribute(script, "val") if script is not None else "":
+            case "superscript":
+                text += raised(words.text)
+            case "subscript":
+                text += lowered(words.text, text)
+            case _:
+                text += words.text
+    return text
 
 
 def _column(letters: str) -> int:

@@ -289,7 +289,7 @@ def test_a_folder_without_permission_is_reported(tmp_path: Path) -> None:
 
 
 def test_importing_is_light() -> None:
-    heavy = "pypdfium2 lxml markdown_it charset_normalizer zipfile email httpx striprtf docx"
+    heavy = "pypdfium2 lxml markdown_it charset_normalizer zipfile email httpx docx"
     code = f"import sys, propcite.app.ingest.readers; print(set('{heavy}'.split()) & set(sys.modules))"
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=True)
     assert ran.stdout.strip() == "set()"

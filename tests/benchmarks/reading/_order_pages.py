@@ -22,6 +22,7 @@ _BOOKTABS = (
     "th{border-bottom:.5pt solid}td,th{padding:1pt 9pt;text-align:left}"
     "td:nth-child(2),td:nth-child(3){text-align:right}"
 )
+_RELIEF = "table{border:1px outset gray;border-spacing:2px;margin:10pt 0}td,th{border:1px inset gray;padding:2pt 5pt}"
 _WIDE = "th[colspan='2']{text-align:center}"
 _PLAIN = "table{margin:10pt 0}td,th{padding:1pt 12pt;text-align:left;vertical-align:top}"
 _BODY = "body{font:10pt/1.25 'Liberation Serif';margin:0}p{margin:0 0 7pt;text-align:justify;hyphens:auto}"
@@ -85,18 +86,26 @@ def _by_browser() -> Iterator[Printed]:
             "i{position:absolute;left:0;font:7pt 'Liberation Sans'}"
         )
         yield f"line numbers, every {every}", _print(style, "".join(rows)), writer.truth
-    for name, style in (("ruled", _RULED), ("three rules", _BOOKTABS), ("no rules", _PLAIN)):
-        for kind in ("", "long cells", "labels", "names in two rows") + ("close cells",) * (name == "ruled"):
+    kinds = ("", "long cells", "labels", "names in two rows")
+    divided = ("names in two rows, a page between", "labels, a page between", "names on each page")
+    styles = (("ruled", _RULED), ("three rules", _BOOKTABS), ("no rules", _PLAIN), ("relief", _RELIEF))
+    for name, style in styles:
+        for kind in (*kinds, *("close cells",) * (name == "ruled"), *divided):
             writer = Writer(7)
             parts = []
             for number in range(1, 9):
                 parts.append(_paragraph(writer, 4))
                 caption = f"<p>{writer.apart(f'Table {number}. ')}</p>"
-                if kind == "names in two rows":
-                    rows = writer.two_row_table(6)
+                num_rows = 40 if kind == "names on each page" else 6
+                if kind.startswith("names in two rows"):
+                    rows = writer.two_row_table(num_rows)
                 else:
-                    rows = writer.table(6, 3 + number % 3, long_cells=kind == "long cells", labels=kind == "labels")
-                parts.append(caption + _table(rows))
+                    is_long, is_labelled = kind == "long cells", kind.startswith("labels")
+                    rows = writer.table(num_rows, 3 + number % 3, long_cells=is_long, labels=is_labelled)
+                break_at = {divided[0]: 2, divided[1]: 5}.get(kind, 0)  # the row before which a page begins
+                if kind == "names on each page":
+                    writer.head(f"{rows[0][0]} = {rows[0][0]}")
+                parts.append(caption + _table(rows, break_at, repeats=kind == "names on each page"))
             closer = "td,th{padding:1pt 2pt}" if kind == "close cells" else ""
             yield (
                 ", ".join(filter(None, ("tables", name, kind))),
@@ -116,7 +125,7 @@ def _paragraph(writer: Writer, sentences: int) -> str:
     return f"<p>{' '.join(writer.paragraph(sentences))}</p>"
 
 
-def _table(rows: Sequence[Sequence[str]]) -> str:
+def _table(rows: Sequence[Sequence[str]], break_at: int = 0, *, repeats: bool = False) -> str:
     width = max(map(len, rows))
     num_names = 1 + (1 < len(rows[0]) < width)
     written = []
@@ -124,8 +133,10 @@ def _table(rows: Sequence[Sequence[str]]) -> str:
         tag = "td" if number >= num_names else "th"
         over = width if len(row) == 1 else 2 if len(row) < width else 1
         cells = (f"<{tag} colspan={over if at or len(row) == 1 else 1}>{cell}</{tag}>" for at, cell in enumerate(row))
-        written.append(f"<tr>{''.join(cells)}</tr>")
-    return f"<table>{''.join(written)}</table>"
+        style = " style='break-before:page'" if number and number == break_at else ""
+        written.append(f"<tr{style}>{''.join(cells)}</tr>")
+    names = f"<thead>{''.join(written[:num_names])}</thead>" if repeats else "".join(written[:num_names])
+    return f"<table>{names}<tbody>{''.join(written[num_names:])}</table>"
 
 
 def _print(style: str, html: str) -> bytes:

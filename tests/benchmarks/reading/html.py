@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import re
 import sys
+import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -132,7 +133,8 @@ def _is_seen(sentence: str, shown: str) -> bool:
 
 
 def _joined_words(text: str) -> str:
-    return f" {' '.join(_WORDS.findall(text.casefold()))} "
+    level = unicodedata.normalize("NFKC", text)  # chromium's text has raised digits level
+    return f" {' '.join(_WORDS.findall(level.casefold()))} "
 
 
 def rows(pages: Sequence[Measured]) -> Iterator[tuple[str, ...]]:

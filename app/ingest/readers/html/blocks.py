@@ -7,9 +7,19 @@ from itertools import islice
 from typing import Any
 
 from propcite.app.ingest.readers.draft import Draft
-from propcite.app.ingest.readers.html.parts import SKIPPED, is_aside, is_content, is_hidden, is_line_number, is_of_site
+from propcite.app.ingest.readers.html.parts import (
+    SKIPPED,
+    is_aside,
+    is_content,
+    is_hidden,
+    is_line_number,
+    is_of_site,
+    is_term,
+)
 from propcite.app.ingest.readers.html.table import Table
 from propcite.app.ingest.readers.html.tree import tag_of
+from propcite.app.ingest.readers.raised import lowered, raised
+from propcite.app.ingest.readers.rows import SENTENCE_MARKS
 
 _BLOCKS = frozenset(
     "address article aside blockquote body caption center dd details dialog div dl dt fieldset figcaption figure "
@@ -17,6 +27,8 @@ _BLOCKS = frozenset(
     "h1 h2 h3 h4 h5 h6 li listing plaintext tr td th xmp".split()
 )
 _VERBATIM = ("pre", "listing", "plaintext", "xmp")
+_MATHS = frozenset("mfrac mi mn mo mover mroot mrow msqrt mstyle msub msubsup msup mtext munder".split())
+_POWERS = {"msup": 1, "msubsup": 2}  # the number of the part that is raised
 _HEADING = re.compile("h[1-6]")
 _MAX_LISTS = 40  # inside each other; those nested deeper are not indented further
 _MAX_SHORT = 30  # words or elements of a definition whose term is no heading above it
@@ -65,6 +77,8 @@ def write_blocks(draft: Draft, tree: Any, *, content_only: bool = False, main: A
 
 
 def _is_skipped(tag: str, element: Any, content_only: bool, inside: int) -> bool:
+    if tag == "button" and is_term(element):
+        return False
     if not tag or tag in SKIPPED or ((element.attrib or tag == "dialog") and is_hidden(tag, element)):
         return True
     return content_only and is_of_site(tag, element, inside=inside > 0)
@@ -78,12 +92,17 @@ class _Writer:
         self._level = 0
         self._verbatim = 0  # the number of open <pre>
         self._links = 0
+        self._scripts: list[str] = []  # the open elements that are above or below the line
         self._lists: list[bool] = []  # of the open lists, whether each is written as one
         self._terms: list[range | None] = []  # per open <dl>: the headings of its last term; None if terms are none
         self._table = Table()  # the open one
         self._words: list[str] = []
         self._lead = ""  # a term with a colon, which begins the line of its definition
         self._num_linked = 0
+
+    @property
+    def _writes_items(self) -> bool:
+        return not self._beside and not self._table.in_row
 
     def turn(self, *, beside: bool) -> None:
         """End the block, and from here on count blocks as beside the content, or write them."""
@@ -92,15 +111,27 @@ class _Writer:
 
     def words(self, text: str | None) -> None:
         if text:
-            self._words.append(text if self._verbatim else re.sub(r"\s+", " ", text))
+            words = text if self._verbatim else re.sub(r"\s+", " ", text)
+            if self._scripts:
+                before = "".join(self._words[-2:])
+                words = lowered(words, before) if self._scripts[-1] == "sub" else raised(words)
+            self._words.append(words)
             self._num_linked += len(text.split()) if self._beside and self._links else 0
 
     def open(self, tag: str, element: Any) -> None:
         if tag == "br":
             self._words.append("\n")
+        elif tag == "q":
+            self._words.append("“")
+        elif tag in ("sub", "sup"):
+            self._scripts.append(tag)
+        elif tag in _MATHS:
+            self._open_maths(tag, element)
         self._links += tag == "a"
         if tag not in _BLOCKS:
             return
+        if tag in ("li", "dd") and self._table.in_row and element.getprevious() is not None:
+            self._separate_item()
         self.flush()
         if _HEADING.fullmatch(tag):
             self._level = int(tag[1])
@@ -111,7 +142,7 @@ class _Writer:
                 self.draft.end_terms(self._terms[-1])
                 self._terms[-1] = range(len(self.draft.headings), 0)
                 self._level = _LOWEST_LEVEL + len(self._terms)
-            case "li" if not self._beside:
+            case "li" if self._writes_items:
                 self.draft.open_item()
             case "pre" | "listing" | "plaintext" | "xmp":
                 self._verbatim += 1
@@ -122,6 +153,12 @@ class _Writer:
 
     def close(self, tag: str, element: Any) -> None:
         self._links -= tag == "a"
+        if tag == "q":
+            self._words.append("”")
+        elif tag in ("sub", "sup") or (tag in _MATHS and _is_power(element)):
+            self._scripts.pop()
+        if tag in _MATHS and _is_sum_in_fraction(tag, element):
+            self._words.append(")")
         if self._verbatim and is_line_number(element):
             self._words.append(" ")
         if tag not in _BLOCKS:
@@ -139,7 +176,7 @@ class _Writer:
                 self._close_list(tag)
             case "dt" if self._terms and (terms := self._terms[-1]) is not None:
                 self._terms[-1] = range(terms.start, len(self.draft.headings))
-            case "li" if not self._beside:
+            case "li" if self._writes_items:
                 self.draft.close_item()
             case "pre" | "listing" | "plaintext" | "xmp":
                 self._verbatim -= 1
@@ -170,6 +207,21 @@ class _Writer:
         self._write_lead()
         self._write_rows()
 
+    def _separate_item(self) -> None:
+        """Put a comma between two items of a list in a cell, unless the first ends with a mark of its own."""
+        while self._words and not self._words[-1].strip():
+            self._words.pop()
+        if self._words and self._words[-1].rstrip()[-1] not in SENTENCE_MARKS:
+            self._words[-1] = f"{self._words[-1].rstrip()},"
+
+    def _open_maths(self, tag: str, element: Any) -> None:
+        if tag_of(element.getparent()) == "mfrac" and element.getprevious() is not None:
+            self._words.append("/")
+        if _is_sum_in_fraction(tag, element):
+            self._words.append("(")
+        if _is_power(element):
+            self._scripts.append("sup")
+
     def _keep_term(self) -> None:
         """Hold back a term that ends with a colon."""
         words = " ".join("".join(self._words).split())
@@ -177,12 +229,12 @@ class _Writer:
             self._lead, self._words = f"{self._lead}{words} ", []
 
     def _open_list(self, tag: str, element: Any) -> None:
-        written = not self._beside and sum(self._lists) < _MAX_LISTS and (tag != "dl" or _is_short_list(element))
+        written = self._writes_items and sum(self._lists) < _MAX_LISTS and (tag != "dl" or _is_short_list(element))
         self._lists.append(written)
         if tag == "dl":
             self._terms.append(None if written or self._beside else range(0))
         if written:
-            self.draft.open_list(_first_number(element) if tag == "ol" else None)
+            self.draft.open_list(_first_number(element) if tag == "ol" else None, element.get("type") or "1")
 
     def _close_list(self, tag: str) -> None:
         self._write_lead()
@@ -199,6 +251,18 @@ class _Writer:
         table, self._table = self._table, Table()
         if not self._beside:
             table.write(self.draft)
+
+
+def _is_power(element: Any) -> bool:
+    """Whether a part of a formula is raised above the part before it."""
+    parent = element.getparent()
+    place = _POWERS.get(tag_of(parent), 0)
+    return bool(place and len(parent) > place and parent[place] is element)
+
+
+def _is_sum_in_fraction(tag: str, element: Any) -> bool:
+    """Whether a part of a formula needs brackets, because a fraction is written in one line."""
+    return tag == "mrow" and len(element) > 1 and tag_of(element.getparent()) == "mfrac"
 
 
 def _first_number(element: Any) -> int | None:

@@ -5,9 +5,12 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from propcite.app.ingest.readers.html.tree import tag_of
+
+# Words that are struck out are deleted, as those of `del` are.
 SKIPPED = frozenset(
-    "annotation annotation-xml audio button canvas datalist embed head iframe noscript object rp script select style "
-    "svg template textarea title video".split()
+    "annotation annotation-xml audio button canvas datalist del embed head iframe noscript object rp s script select "
+    "strike style svg template textarea title video".split()
 )
 _SITE_ROLES = frozenset("banner contentinfo menu menubar navigation search".split())
 # Classes and ids of menus, headers and footers, as Sphinx, DocBook, Doxygen, Texinfo, Javadoc, WordPress and others
@@ -17,6 +20,7 @@ _SITE_NAMES = frozenset(
     "navheader navigation page-footer path related-pages side-nav site-footer site-header site-nav skip-link "
     "skip-to-content social-share share-buttons sphinxsidebar toplang topnav".split()
 )
+_TERMS = frozenset("h1 h2 h3 h4 h5 h6 dt summary".split())
 _ASIDE_NAMES = frozenset("sidebar side-bar".split())
 _TITLES = frozenset("sidebar-title title titlepage".split())  # of sidebars that DocBook and docutils write in the text
 _HIDDEN_CLASSES = frozenset("screen-reader-text sr-only ttc visually-hidden visuallyhidden".split())
@@ -26,11 +30,12 @@ _COOKIES = re.compile(
     re.IGNORECASE,
 )
 _HIDING = re.compile(
-    r"(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*(?:hidden|collapse)"
+    r"(?:^|;)\s*(?:display\s*:\s*none|text-decoration(?:-line)?\s*:[^;]*line-through|visibility\s*:\s*(?:hidden|collapse)"
     r"|(?:opacity|font-size)\s*:\s*0(?:\.0+)?(?:px|pt|em|rem|%)?\s*(?:;|!|$))",
     re.IGNORECASE,
 )
-_PERMALINKS = frozenset("¶#§◆🔗⚓∞")
+# The words of links to a heading itself, and from a note back to its mark.
+_PERMALINKS = frozenset((*"¶#§◆🔗⚓∞↩↑^", "↩\ufe0e", "↩\ufe0f"))
 
 
 def is_main(element: Any) -> bool:
@@ -61,9 +66,14 @@ def is_of_site(tag: str, element: Any, *, inside: bool) -> bool:
     names = f"{element.get('class') or ''} {element.get('id') or ''}".split()
     if names and any(map(_COOKIES.fullmatch, names)):
         return True
-    if inside:
+    if inside or (tag == "footer" and tag_of(element.getparent()) in ("blockquote", "figure")):
         return False
     return tag in ("header", "footer") or role in _SITE_ROLES or any(name.lower() in _SITE_NAMES for name in names)
+
+
+def is_term(button: Any) -> bool:
+    """Whether a button has words of the content: it is a heading, or opens the text below it."""
+    return tag_of(button.getparent()) in _TERMS or "accordion" in (button.get("class") or "")
 
 
 def is_aside(tag: str, element: Any, *, inside: bool) -> bool:

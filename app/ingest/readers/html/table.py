@@ -9,7 +9,8 @@ from propcite.app.ingest.readers.draft import Draft
 from propcite.app.ingest.readers.html.tree import tag_of
 from propcite.app.ingest.readers.rows import Row, write_rows
 
-_LAYOUT_TAGS = ("table", "tr", "ul", "ol", "dl", "pre", "h1", "h2", "h3", "h4", "h5", "h6")
+_LAYOUT_TAGS = ("table", "tr", "h1", "h2", "h3", "h4", "h5", "h6")
+_BLOCK_TAGS = ("ul", "ol", "dl", "pre")  # in the cells of tables for layout, and of those whose columns have names
 # Limits on what a few bytes can ask for: a longer cell is not repeated, and a wider row not filled.
 _MAX_SPAN = 100
 _MAX_REPEATED = 200
@@ -31,9 +32,9 @@ class Table:
         return self._cells is not None
 
     def open_row(self, row: Any) -> None:
-        self._cells = [] if _is_data(row) else None
-        self._num_cells = 0
         self._named = self._named or (not self._rows and _names_columns(row))
+        self._cells = [] if _is_data(row, named=self._named) else None
+        self._num_cells = 0
 
     def add_cell(self, cell: Any, words: str) -> None:
         assert self._cells is not None
@@ -73,9 +74,24 @@ def _number(cell: Any, attribute: str) -> int:
 
 def _names_columns(row: Any) -> bool:
     tags = [tag for cell in row if (tag := tag_of(cell)) in ("td", "th")]
-    return len(tags) > 1 and all(tag == "th" for tag in tags)
+    if len(tags) < 2 or all(tag == "th" for tag in tags):
+        return len(tags) > 1
+    after = row.getnext()
+    return after is not None and _is_bold(row) and not _is_bold(after)
 
 
-def _is_data(row: Any) -> bool:
+def _is_bold(row: Any) -> bool:
+    """Whether all words of each cell of a row are in bold letters."""
+    cells = [cell for cell in row if tag_of(cell) in ("td", "th")]
+    return bool(cells) and all(
+        len(cell) == 1
+        and tag_of(cell[0]) in ("b", "strong")
+        and not "".join((cell.text or "", cell[0].tail or "")).strip()
+        for cell in cells
+    )
+
+
+def _is_data(row: Any, *, named: bool) -> bool:
     """Whether a <tr> is a row of data: one with whole blocks inside is used for page layout."""
-    return next(row.iterdescendants(*_LAYOUT_TAGS), None) is None
+    tags = _LAYOUT_TAGS if named else _LAYOUT_TAGS + _BLOCK_TAGS
+    return next(row.iterdescendants(*tags), None) is None

@@ -169,6 +169,10 @@ def _in_margin(line: Line) -> bool:
 
 
 def _apart(line: Line, inner: Line) -> bool:
+    """Whether there is space between two lines, which are not rows of one table with lines around its cells."""
+    frame, other = (one.cells[0].frame if one.cells else OPEN for one in (line, inner))
+    if frame.is_closed and other.is_closed and (frame.bottom == other.top or frame.top == other.bottom):
+        return False
     return abs(line.bottom - inner.bottom) > 1.5 * max(line.size, inner.size)
 
 

@@ -7,6 +7,7 @@ import unicodedata
 from collections.abc import Callable
 
 from propcite.app.ingest.readers.pdf.rules import Rectangle
+from propcite.app.ingest.readers.raised import LOWERED_DIGITS, RAISED_DIGITS
 
 # Accents that take a place of their own, with those that combine with a letter.
 _COMBINING = dict(
@@ -24,8 +25,6 @@ _RAISED = 0.25  # of that size, by which its bottom is higher or its top lower, 
 _TRACKED = re.compile(r"(?<![0-9])[0-9](?: ?[.,]? [0-9]){2,}(?![0-9])")
 _NUMBER = re.compile(r"[0-9](?:[0-9]|[.,−-](?=[0-9]))+")
 _FIRST = re.compile(r"[−-]?[0-9]+(?:[.,][0-9]+)*(?![\w+−-])")
-_RAISED_DIGITS = str.maketrans("0123456789−-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁻")
-_LOWERED_DIGITS = str.maketrans("0123456789−-", "₀₁₂₃₄₅₆₇₈₉₋₋")
 NOTHING = "\x03"  # stands where a character was
 
 
@@ -95,8 +94,8 @@ def _signs(box: Rectangle, after: Rectangle) -> dict[int, int] | None:
     """Return the raised or lowered digits if a rectangle is so beside another one; None if they are level."""
     least = _RAISED * (box[3] - box[1])
     if after[1] - box[1] > least:
-        return _RAISED_DIGITS
-    return _LOWERED_DIGITS if box[3] - after[3] > least else None
+        return RAISED_DIGITS
+    return LOWERED_DIGITS if box[3] - after[3] > least else None
 
 
 def _letter(chars: list[str], at: int, box: Callable[[int], Rectangle]) -> int | None:

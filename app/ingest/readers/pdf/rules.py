@@ -18,8 +18,10 @@ _MAX_WIDTH = 2.5  # points, of a line that is drawn as a filled rectangle
 _MIN_LENGTH = 6.0  # points; shorter lines are ticks and strokes of letters
 _TOUCH = 0.5  # points by which a line, whose place is rounded, may reach into the letters beside it
 _SLACK = 2.0  # points by which lines that meet may miss each other
+_DOUBLE = 3  # points between the borders of two cells side by side, at most
 
 Rectangle = tuple[float, float, float, float]  # left, bottom, right, top
+Ruling = tuple[int, float, float]  # the place of a line, where it starts and ends
 
 
 class Frame(NamedTuple):
@@ -43,8 +45,11 @@ class Rules:
 
     def __init__(self, page: Any, place: Callable[[Rectangle], Rectangle]) -> None:
         lines = [place(line) for line in _thin(page)]
-        self._level = _merged([((b + t) / 2, left, right) for left, b, right, t in lines if right - left >= t - b])
-        self._upright = _merged([((left + r) / 2, b, t) for left, b, r, t in lines if r - left < t - b])
+        level = [(round((b + t) / 2), left, right) for left, b, right, t in lines if right - left >= t - b]
+        upright = [(round((left + r) / 2), b, t) for left, b, r, t in lines if r - left < t - b]
+        if _are_double(level) and _are_double(upright):  # each cell has borders of its own
+            level, upright = _single(level), _single(upright)
+        self._level, self._upright = _merged(level), _merged(upright)
 
     def frame(self, box: Rectangle) -> Frame:
         """Return the lines around a box."""
@@ -74,15 +79,33 @@ def _nearest(lines: npt.NDArray[np.float64], along: float, across: float) -> tup
     return float(before.max(initial=-math.inf)), float(after.min(initial=math.inf))
 
 
-def _merged(lines: list[tuple[float, float, float]]) -> npt.NDArray[np.float64]:
+def _merged(lines: list[Ruling]) -> npt.NDArray[np.float64]:
     """Return the lines (place, start, end) with those joined that continue each other, as the edges of cells do."""
     joined: list[list[float]] = []
-    for place, start, end in sorted((round(place), start, end) for place, start, end in lines):
+    for place, start, end in sorted(lines):
         if joined and joined[-1][0] == place and start <= joined[-1][2] + _SLACK:
             joined[-1][2] = max(joined[-1][2], end)
         else:
             joined.append([float(place), start, end])
     return np.array([line for line in joined if line[2] - line[1] >= _MIN_LENGTH]).reshape(-1, 3)
+
+
+def _are_double(lines: list[Ruling]) -> bool:
+    """Whether half of the lines or more have another one close beside them: the outermost of two columns have none."""
+    places = sorted({place for place, _, _ in lines})
+    close = {place for pair in pairwise(places) if pair[1] - pair[0] <= _DOUBLE for place in pair}
+    return bool(lines) and 2 * sum(place in close for place, _, _ in lines) >= len(lines)
+
+
+def _single(lines: list[Ruling]) -> list[Ruling]:
+    """Return the lines with those that are close side by side at one place."""
+    places: dict[int, int] = {}
+    first: int | None = None
+    for place in sorted({place for place, _, _ in lines}):
+        if first is None or place - first > _DOUBLE:
+            first = place
+        places[place] = first
+    return [(places[place], start, end) for place, start, end in lines]
 
 
 def _thin(page: Any) -> Iterator[Rectangle]:

@@ -14,7 +14,7 @@ _MIN_STRIP = 0.5  # letter sizes between two columns
 _MAX_SPACE = 3.0  # letter sizes between the rows of a table without lines around its cells
 _MAX_CROSSING = 0.2  # share of the cells that may reach several columns
 _MAX_BETWEEN = 8  # lines between two of a table that have several cells
-_MAX_LABEL = 2.0  # letter sizes from a label to the row below it
+MAX_LABEL = 2.0  # letter sizes from a label to the row below it
 LARGER = 1.1  # ratio of letter sizes from which a line apart from a table is a heading below it
 _MOST = 0.8  # share of a column's lines with two cells, from which it is two columns
 _MAX_LINES = 500  # of a table; a longer one is read in several pieces
@@ -186,7 +186,7 @@ def _is_label(lines: Sequence[Line], at: int, columns: Sequence[Edges], *, goes_
     if at + 1 == len(lines) or len(line.cells) != 1 or not columns or not label_of([line.text]):
         return False
     is_left = abs(line.left - columns[0][0]) < line.size
-    is_close = 0 < line.bottom - lines[at + 1].bottom <= _MAX_LABEL * line.size
+    is_close = 0 < line.bottom - lines[at + 1].bottom <= MAX_LABEL * line.size
     is_inside = len(_places(lines[at - 1], columns)) > 2 if at else goes_on
     is_above = len(_places(lines[at + 1], columns)) > 2
     return (
