@@ -190,7 +190,7 @@ def one_line(text: str) -> str:
 
 def _undivided(text: str) -> str:
     """Return clean text without soft hyphens, which only say where a word may be divided."""
-    return clean(text).replace("\xad", "")
+    return clean(text.replace("\xad", ""))
 
 
 def title_from_name(name: str) -> str:
