@@ -125,7 +125,7 @@ def document_overview(library: Library, collection: CollectionInfo, document_id:
     """Return the summary and the outline of a document; NotFoundError if the collection does not have it."""
     infos = library.documents(collection, [document_id])
     if not infos:
-        raise NotFoundError(f"no document {document_id[:40]!r} in {collection.name!r}: propcite list shows them")
+        raise NotFoundError(f"no document {document_id[:40]!r} in {collection.name!r}", ": propcite list shows them")
     kept, made_from = Overviews(library), f"{VERSION} {infos[0].added_at.isoformat()} {infos[0].num_passages}"
     place = collection, OverviewKind.DOCUMENT, document_id, made_from
     if (body := kept.find(*place)) is not None:

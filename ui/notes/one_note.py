@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
+from propcite.app.errors import without_commands
 from propcite.app.library.store import Action, ChangedNoteError, CollectionInfo, Note, Scope
 from propcite.app.turns.costs import Kind
 from propcite.attribution.citations import CitedAnswer, Evidence
@@ -190,4 +191,4 @@ def _require(note: Note) -> None:
 
 def _say(error: PropCiteError) -> None:
     """Show an error in the next run, above the notes."""
-    st.session_state["notes-said"] = str(error)
+    st.session_state["notes-said"] = without_commands(error)

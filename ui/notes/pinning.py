@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
+from propcite.app.errors import without_commands
 from propcite.app.library.store import Action, Scope
 from propcite.app.notes.pinning import pinned
 from propcite.attribution.citations import CitedAnswer, CitedProposition
@@ -37,7 +38,7 @@ def _pin(answer: CitedAnswer, kind: str) -> None:
         asking.record(Action.WROTE_NOTE, collection.name, made.id)
         st.toast(PINNED, icon=":material/push_pin:")
     except PropCiteError as error:
-        st.toast(plain(str(error)), icon=":material/error:")
+        st.toast(plain(without_commands(error)), icon=":material/error:")
 
 
 def _chosen(answer: CitedAnswer) -> CitedProposition | None:

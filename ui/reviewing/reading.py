@@ -21,7 +21,7 @@ from propcite.ui import session
 from propcite.ui.clickable import show_answer
 from propcite.ui.markdown import plain
 from propcite.ui.render import payload
-from propcite.ui.reviewing import deciding
+from propcite.ui.reviewing import deciding, drafts
 from propcite.ui.reviewing.words import CHOICES, FORMATS, decided_line, place_line, row, verdict_words
 from propcite.ui.words import facts, sources_of
 
@@ -56,6 +56,9 @@ def show(info: ReviewInfo) -> None:
     """Show the draft; a click or a decision reruns this fragment only."""
     parts = session.parts()
     session.keep_what_was_typed((), session.DECIDING)
+    if not drafts.is_there(info.id):
+        session.leave_what_is_gone()
+    session.show_kept_error()
     answer, spans, numbers = _answer(parts, info)
     decisions = parts.reviews.decisions(info.id)
     st.caption(decided_line(sum(fact.id in decisions for fact in answer.facts), len(answer.facts)))

@@ -11,7 +11,7 @@ from propcite.app.notes.notebook import notebook_answer
 from propcite.app.server.links import Links
 from propcite.attribution.formats import FORMATS, Format
 from propcite.attribution.formats.links import linked_by
-from propcite.ui import session
+from propcite.ui import choosing, session
 from propcite.ui.markdown import plain
 from propcite.ui.notes import one_note
 from propcite.ui.words import counted
@@ -53,7 +53,7 @@ def show_lost(notes: list[Note], *, has_new: bool = True) -> None:
 
 def show() -> None:
     st.title("Notes", anchor=False)
-    collection = session.choose_collection()
+    collection = choosing.choose_collection()
     if said := st.session_state.pop("notes-said", ""):
         st.error(plain(said), icon=":material/error:")
     if collection is None:
