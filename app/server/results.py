@@ -165,6 +165,13 @@ class ReviewFacts(BaseModel):
     facts: list[ReviewFact]
 
 
+class DecidedAtOnce(BaseModel):
+    """How many facts one decision was kept on, and the draft after it."""
+
+    decided: int
+    review: Review
+
+
 class Problem(BaseModel):
     """RFC 9457 problem details."""
 
