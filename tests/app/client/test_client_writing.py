@@ -39,6 +39,8 @@ def test_a_note_is_pinned_written_cited_exported_and_removed(client: Client) -> 
     pinned = client.notes.add(answer=answer.id, fact=1, quote=True)
     assert pinned.pinned is not None
     assert [citation.quote for citation in pinned.pinned.citations] == [COST]
+    assert client.notes.add(answer=answer.id, fact=1, quote=True) == pinned
+    assert pinned.answer == answer.id
     written = client.notes.change(client.notes.add("Ask again."), COST)
     assert (written.text, written.cited, written.version) == (COST, None, 2)
     cited = client.notes.cite(written.id)

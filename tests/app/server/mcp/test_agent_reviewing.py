@@ -124,6 +124,8 @@ def test_notes_are_added_pinned_and_read(address: str, harbour: Parts, mode: str
     def ids(**chosen: Any) -> list[str]:
         return [note["id"] for note in result_of(address, "list_notes", mode=mode, **chosen)["notes"]]
 
+    assert result_of(address, "add_note", answer=kept["id"]) == whole
+    assert whole["answer"] == kept["id"]
     every = [written["id"], pinned["id"], whole["id"], opened["id"]]
     assert ids() == every == [note.id for note in harbour.notes.all(harbour.library.collection("harbour"))]
     assert ids(answer=kept["id"]) == [pinned["id"], whole["id"]]
