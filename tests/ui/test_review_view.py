@@ -35,7 +35,7 @@ def parts(tmp_path: Path) -> Iterator[Parts]:
 
 @pytest.fixture
 def page(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Page]:
-    def open_page(**query: str) -> AppTest:
+    def open_page(**query: str | list[str]) -> AppTest:
         monkeypatch.setenv("PROPCITE_DATA_DIR", str(tmp_path))
         test = AppTest.from_file(str(MAIN), default_timeout=60)
         test.run()
@@ -145,6 +145,24 @@ def test_statements_are_filtered_by_verdict_and_decision(page: Page, parts: Part
     test = healthy(test.pills[1].set_value([Choice.REJECTED]).run())
     assert "No statement is left" in texts(test)
     assert choices.options == ["Not decided", "Rejected", "Changed", "Accepted"]
+
+
+def test_the_filters_are_in_the_address(page: Page, parts: Parts) -> None:
+    info = reviewed(parts, page())
+    test = page(review=info.id)
+    test = healthy(test.pills[0].set_value([Label.SUPPORTED]).run())
+    test = healthy(test.pills[1].set_value([Choice.OPEN, Choice.REJECTED]).run())
+    named = {name: test.query_params[name] for name in ("verdict", "decision")}
+    assert named == {"verdict": "supported", "decision": ["open", "rejected"]}
+    again = page(review=info.id, **named)
+    assert "Statement 1 of 1" in texts(again)
+    assert [pills.value for pills in again.pills] == [[Label.SUPPORTED], [Choice.OPEN, Choice.REJECTED]]
+    again = healthy(again.pills[0].set_value([]).run())
+    assert "Statement 1 of 2" in texts(again)
+    assert "verdict" not in again.query_params
+    again = healthy(again.button(key="all-drafts").click().run())
+    assert "Statement 1 of 2" in texts(healthy(again.button(key=f"draft-{info.id}").click().run()))
+    assert "Statement 1 of 2" in texts(page(review=info.id, verdict="green", decision="<b>"))
 
 
 def test_drafts_are_listed_opened_and_removed(page: Page, parts: Parts) -> None:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import streamlit as st
 
@@ -25,6 +25,7 @@ from propcite.ui.reviewing import deciding, drafts
 from propcite.ui.reviewing.words import CHOICES, FORMATS, decided_line, place_line, row, verdict_words
 from propcite.ui.words import facts, sources_of
 
+Kind = TypeVar("Kind", Label, Choice)
 STATEMENT = "statement"  # in the address: the number of the one that is open
 
 
@@ -81,25 +82,39 @@ def show(info: ReviewInfo) -> None:
 
 
 def _filters(info: ReviewInfo, answer: CitedAnswer) -> tuple[list[Label], list[Choice]]:
+    """Show the filters and return what they leave; the address names it, so that a reload leaves the same."""
     number = counts(answer)
     with st.container(horizontal=True, gap="medium"):
-        labels = st.pills(
-            "Verdict",
-            [label for label in Label if number[label]],
+        labels = [label for label in Label if number[label]]
+        chosen = _filter(info, "Verdict", labels, lambda label: verdict_words(label, number))
+        return chosen, _filter(info, "Decision", list(Choice)[::-1], CHOICES.__getitem__)
+
+
+def _filter(info: ReviewInfo, title: str, options: Sequence[Kind], words: Callable[[Kind], str]) -> list[Kind]:
+    name = title.lower()  # in the address
+    key, first = f"review-{name}-{info.id}", f"review-first-{name}-{info.id}"
+    if key not in st.session_state:
+        named = st.query_params.get_all(name)
+        st.session_state[first] = [option for option in options if option.value in named]
+
+    def keep() -> None:
+        if chosen := st.session_state[key]:
+            st.query_params[name] = [option.value for option in chosen]
+        else:
+            st.query_params.pop(name, None)
+
+    return list(
+        st.pills(
+            title,
+            options,
             selection_mode="multi",
-            format_func=lambda label: verdict_words(label, number),
-            key=f"review-verdicts-{info.id}",
+            default=st.session_state[first],
+            format_func=words,
+            key=key,
+            on_change=keep,
             wrap=True,
         )
-        choices = st.pills(
-            "Decision",
-            list(Choice)[::-1],
-            selection_mode="multi",
-            format_func=CHOICES.__getitem__,
-            key=f"review-choices-{info.id}",
-            wrap=True,
-        )
-    return list(labels), list(choices)
+    )
 
 
 def go(number: int) -> None:
