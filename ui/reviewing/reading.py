@@ -22,7 +22,16 @@ from propcite.ui.clickable import show_answer
 from propcite.ui.markdown import plain
 from propcite.ui.render import payload
 from propcite.ui.reviewing import deciding, drafts
-from propcite.ui.reviewing.words import CHOICES, FORMATS, decided_line, place_line, row, verdict_words
+from propcite.ui.reviewing.words import (
+    CHOICES,
+    FORMATS,
+    NOT_CHECKED,
+    decided_line,
+    place_line,
+    row,
+    unchecked_line,
+    verdict_words,
+)
 from propcite.ui.words import facts, sources_of
 
 Kind = TypeVar("Kind", Label, Choice)
@@ -50,6 +59,13 @@ def _answer(parts: Parts, info: ReviewInfo) -> tuple[CitedAnswer, list[Span], di
     answer = cited_draft(parts, info)
     spans = parts_of(answer)
     return answer, spans, part_numbers(answer, spans)
+
+
+def unchecked(info: ReviewInfo) -> str:
+    """Return a line on statements that the judge could not check, such as while its server was away; empty for none."""
+    verdicts = (fact.verdict for fact in _answer(session.parts(), info)[0].facts)
+    reasons = [v.reason for v in verdicts if v and v.label is Label.UNCHECKED and v.reason.startswith(NOT_CHECKED)]
+    return unchecked_line(reasons)
 
 
 @st.fragment

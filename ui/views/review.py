@@ -21,7 +21,7 @@ def show_draft(info: ReviewInfo) -> None:
     if info.state is ReviewState.CITING:
         following.follow(info.id)
         return
-    if line := state_line(info):
+    if line := state_line(info) or (reading.unchecked(info) if info.answer_id else ""):
         st.warning(plain(line), icon=":material/warning:")
         if drafts.may_change(info):
             st.button(
