@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from datetime import datetime
 from functools import partial
 from typing import NamedTuple, TypeVar
 
@@ -49,16 +50,23 @@ class Reading(NamedTuple):
     parts: dict[str, int]  # the number of the part that a statement is in, by the statement's id
 
 
-def _citing_of(info: ReviewInfo) -> tuple[str, int, str]:
-    """Identify the citations of a draft: a part of them may have the id of the whole."""
-    return info.answer_id, info.done, info.state.value
+def _answer_id(info: ReviewInfo) -> str:
+    return info.answer_id
 
 
-@st.cache_resource(show_spinner=False, max_entries=8, hash_funcs={Parts: id, ReviewInfo: _citing_of})
-def _answer(parts: Parts, info: ReviewInfo) -> tuple[CitedAnswer, list[Span], dict[str, int]]:
+@st.cache_resource(show_spinner=False, max_entries=8, hash_funcs={Parts: id, ReviewInfo: _answer_id})
+def _kept(
+    parts: Parts,
+    info: ReviewInfo,
+    at: datetime | None,  # noqa: ARG001 - of the key: what is cited again may have the same id and other verdicts
+) -> tuple[CitedAnswer, list[Span], dict[str, int]]:
     answer = cited_draft(parts, info)
     spans = parts_of(answer)
     return answer, spans, part_numbers(answer, spans)
+
+
+def _answer(parts: Parts, info: ReviewInfo) -> tuple[CitedAnswer, list[Span], dict[str, int]]:
+    return _kept(parts, info, parts.library.kept_at(info.answer_id))
 
 
 def unchecked(info: ReviewInfo) -> str:
