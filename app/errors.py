@@ -18,7 +18,15 @@ class ReadError(AppError):
 
 
 class NotFoundError(AppError):
-    """There is no collection, document or answer of that name."""
+    """There is no collection, document or answer of that name.
+
+    `in_commands` is what the command line adds: what there is, and the command that shows it.  The page and the server
+    leave it out: not all that there is, is for everybody, and nobody there can type a command.
+    """
+
+    def __init__(self, what: str, in_commands: str = "") -> None:
+        super().__init__(f"{what}{in_commands}")
+        self.what = what
 
 
 class StoreError(AppError):
@@ -55,3 +63,12 @@ class LeftError(AppError):
 
 class TooLongError(AppError):
     """Work ended because it took longer than one request may."""
+
+
+def without_commands(error: PropCiteError) -> str:
+    """Return the words of an error for those who have no command line.
+
+    >>> without_commands(NotFoundError("no collection 'x'", ": propcite ingest PATH --collection x creates it"))
+    "no collection 'x'"
+    """
+    return error.what if isinstance(error, NotFoundError) else str(error)

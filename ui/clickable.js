@@ -117,6 +117,12 @@ function showCard(root, marker) {
   root.card = { marker, card };
 }
 
+// Something lies over the lower edge of the page, and so over words of a source that is read beside the text.
+function isCovered(root) {
+  const style = getComputedStyle(root.querySelector(".evidence"));
+  return style.position === "sticky" && Boolean(style.getPropertyValue("--below").trim());
+}
+
 function hideCard(root) {
   root.card?.card.remove();
   root.card?.marker.removeAttribute("aria-describedby");
@@ -143,7 +149,7 @@ export default function ({ parentElement, data, setStateValue }) {
     hideCard(root);
     root.querySelector(".answer").innerHTML = data.answer;
     show(root, data.selected);
-    if (isTurned) reveal(root);
+    if (isTurned || isCovered(root)) reveal(root);
   } else if (root.heard !== data.selected) {
     // What comes back may be the echo of an earlier click: a later one has already been shown.
     const echo = root.sent.indexOf(data.selected);

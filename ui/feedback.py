@@ -63,11 +63,13 @@ def _question(fact: CitedProposition, number: int) -> str:
 
 def _keep(answer: CitedAnswer, fact: CitedProposition, citation: str, key: str, before: str) -> None:
     opinion = st.session_state[key]
-    if opinion is None:
-        session.parts().feedback.remove([before])
-        session.visitor().record(Action.REMOVED_FEEDBACK, answer.collection, answer.id)
-    elif opinion is not Opinion.BETTER:
-        _save(answer, fact, opinion, citation)
+    with session.keeping_errors():
+        if opinion is None:
+            session.visitor().require(Scope.READ, answer.collection)
+            session.parts().feedback.remove([before])
+            session.visitor().record(Action.REMOVED_FEEDBACK, answer.collection, answer.id)
+        elif opinion is not Opinion.BETTER:
+            _save(answer, fact, opinion, citation)
 
 
 def _save(
@@ -94,7 +96,8 @@ def _offer(answer: CitedAnswer, fact: CitedProposition, citation: str, chosen: Q
         key = f"better-{answer.id}-{fact.id}-{citation}"
 
         def keep() -> None:
-            _save(answer, fact, Opinion.BETTER, citation, offered[st.session_state[key]])
+            with session.keeping_errors():
+                _save(answer, fact, Opinion.BETTER, citation, offered[st.session_state[key]])
 
         place = list(offered).index(chosen.quote) if chosen else None
         st.radio("Which words are better?", list(offered), index=place, key=key, format_func=plain, on_change=keep)

@@ -115,6 +115,9 @@ def _downloads(answer: CitedAnswer, documents: Documents) -> None:
 @st.fragment
 def _read(answer: CitedAnswer, sources: Sources, views: Views) -> None:
     """Show the answer beside its evidence; a click reruns this fragment only."""
+    if not session.parts().library.has_answer(answer.id):
+        session.leave_what_is_gone()
+    session.show_kept_error()
     by_number = dict(facts(answer))
     chosen, clicked, lists = f"fact-{answer.id}", f"clicked-{answer.id}", f"lists-{answer.id}"
     if by_number and st.session_state.get(chosen) not in by_number:

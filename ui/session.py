@@ -12,7 +12,7 @@ from streamlit.runtime.scriptrunner import add_script_run_ctx, get_script_run_ct
 
 from propcite.app.answering.pipeline import Pipeline
 from propcite.app.demo import DOCUMENTS
-from propcite.app.errors import NotFoundError
+from propcite.app.errors import NotFoundError, without_commands
 from propcite.app.ingest.outcomes import Outcome, Progress
 from propcite.app.ingest.sources import Source, gather
 from propcite.app.library.conditions import EXAMPLE
@@ -33,7 +33,9 @@ KEPT = (
     *("runs-kind", "runs-text", "measure-kind", "measure-path", "measure-limit"),
 )
 SETTING = "setting-"  # begins the keys of the fields of settings
-DECIDING = ("review-note-", "review-words-")  # begin the keys of what is typed at the statements of a draft
+NOTE = "review-note-"  # begins the keys of notes on the statements of a draft
+DECIDING = (NOTE, "review-words-")  # begin the keys of what is typed at the statements of a draft
+KEPT_ERROR = "kept-error"  # of the session: what went wrong in a callback of a fragment
 DEMO = "demo"
 ADDED = "times-added"
 MAX_NAMED = 1000  # documents to choose among by name; with more, only conditions select
@@ -52,7 +54,32 @@ def showing_errors() -> Iterator[None]:
     try:
         yield
     except PropCiteError as error:
-        st.error(plain(str(error)), icon=":material/error:")
+        _show_error(without_commands(error))
+
+
+@contextmanager
+def keeping_errors() -> Iterator[None]:
+    """Keep a PropCiteError for `show_kept_error`: in a callback of a fragment nothing can be shown beside the page."""
+    try:
+        yield
+    except PropCiteError as error:
+        st.session_state[KEPT_ERROR] = without_commands(error)
+
+
+def show_kept_error() -> None:
+    """Show the error that a callback of this fragment has kept, once."""
+    if kept := st.session_state.pop(KEPT_ERROR, ""):
+        _show_error(kept)
+
+
+def leave_what_is_gone() -> None:
+    """Draw the whole page again, which says that what this fragment shows was removed meanwhile."""
+    st.session_state.pop(KEPT_ERROR, None)
+    st.rerun()
+
+
+def _show_error(words: str) -> None:
+    st.error(plain(words), icon=":material/error:")
 
 
 def parts() -> Parts:
@@ -189,36 +216,6 @@ def _matching(collection: CollectionInfo, named: Sequence[str], where: str) -> l
     if not ids:
         raise NotFoundError(f"no document matches {where}: change it in the sidebar")
     return ids
-
-
-def choose_collection() -> CollectionInfo | None:
-    """Return the collection, chosen in the sidebar if there are several; None if there is none."""
-    by_name = {c.name: c for c in visitor().collections()}
-    if name := st.session_state.pop("next-collection", None):
-        st.session_state["collection"] = name
-    if len(by_name) < 2:
-        return next(iter(by_name.values()), None)
-    if st.session_state.get("collection") not in by_name:
-        st.session_state["collection"] = _default_name(by_name)
-    return by_name[st.sidebar.selectbox("Collection", list(by_name), key="collection")]
-
-
-def _default_name(by_name: dict[str, CollectionInfo]) -> str:
-    """Return the collection of the settings, else the one that was asked last, else the largest."""
-    default = parts().settings.collection
-    if default in by_name:
-        return default
-    with_documents = [one for one in by_name.values() if one.num_documents]
-    return _last_asked(with_documents) or max(by_name, key=lambda name: by_name[name].num_documents)
-
-
-def _last_asked(collections: Sequence[CollectionInfo]) -> str:
-    """Return the name of the collection that was asked last, with sign-in by this person; empty if there is none."""
-    if who := visitor().name:
-        entries = parts().audit.find(collections, who=who, action=Action.ASKED, limit=1).items
-        return entries[0].collection if entries else ""
-    answers = parts().library.find_answers(collections, limit=1).items
-    return answers[0].collection if answers else ""
 
 
 def filled(collection: CollectionInfo | None) -> CollectionInfo | None:

@@ -62,7 +62,10 @@ class Notes:
         citation: str | int = "",
         collection: str | None = None,
     ) -> Note:
-        """Write a note, and pin a stored answer, a `fact` of it, or the `quote` of that fact."""
+        """Write a note, and pin a stored answer, a `fact` of it, or the `quote` of that fact.
+
+        What is pinned already is not pinned twice: without other words its note is returned.
+        """
         return self._call(self._calls.add(text, answer, fact, citation, collection, quote=quote))
 
     def change(self, note: Note, text: str) -> Note:
@@ -102,7 +105,10 @@ class AsyncNotes:
         citation: str | int = "",
         collection: str | None = None,
     ) -> Note:
-        """Write a note, and pin a stored answer, a `fact` of it, or the `quote` of that fact."""
+        """Write a note, and pin a stored answer, a `fact` of it, or the `quote` of that fact.
+
+        What is pinned already is not pinned twice: without other words its note is returned.
+        """
         return await self._call(self._calls.add(text, answer, fact, citation, collection, quote=quote))
 
     async def change(self, note: Note, text: str) -> Note:
@@ -133,5 +139,14 @@ def _note(body: bytes) -> Note:
 def _read(note: StoredNote) -> Note:
     pinned, cited = (from_dict(answer) if answer else None for answer in (note.pinned, note.cited))
     return Note(
-        note.id, note.collection, note.by, note.text, pinned, cited, note.version, note.made_at, note.changed_at
+        note.id,
+        note.collection,
+        note.by,
+        note.text,
+        pinned,
+        cited,
+        note.version,
+        note.made_at,
+        note.changed_at,
+        note.answer,
     )

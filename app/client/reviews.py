@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from propcite.app.client.calls import AsyncCaller, Call, Caller, Calls, Upload, in_field, part, upload
-from propcite.app.server.results import Review, ReviewFact
+from propcite.app.server.results import DecidedAtOnce, Review, ReviewFact
 from propcite.attribution.citations import Label
 from propcite.attribution.formats.reviewed.decisions import Choice
 
@@ -48,6 +48,12 @@ class ReviewCalls:
     ) -> Call[ReviewFact]:
         body: dict[str, Any] = {"fact": fact, "choice": str(choice), "words": words, "note": note, "by": by}
         return Call("POST", _path(review_id, "decisions"), ReviewFact.model_validate_json, body)
+
+    def decide_all(
+        self, review_id: str, choice: Choice | str, verdicts: Sequence[Label | str], note: str, by: str
+    ) -> Call[DecidedAtOnce]:
+        body = {"choice": str(choice), "verdicts": [str(one) for one in verdicts], "note": note, "by": by}
+        return Call("POST", _path(review_id, "decisions", "all"), DecidedAtOnce.model_validate_json, body)
 
     def export(self, review_id: str, format_: str, verdicts: Sequence[Label | str]) -> Call[bytes]:
         params = {"format": format_, "verdict": [str(one) for one in verdicts]}
@@ -100,6 +106,18 @@ class Reviews:
         """Accept, change or reject a fact, or open it again; `words` are those of a changed fact."""
         return self._call(self._calls.decide(review_id, fact, choice, words, note, by))
 
+    def decide_all(
+        self,
+        review_id: str,
+        choice: Choice | str,
+        *,
+        verdicts: Sequence[Label | str] = (),
+        note: str = "",
+        by: str = "",
+    ) -> DecidedAtOnce:
+        """Accept or reject all facts that nobody decided on, or those of them with one of these verdicts."""
+        return self._call(self._calls.decide_all(review_id, choice, verdicts, note, by))
+
     def export(self, review_id: str, format: str = "docx", *, verdicts: Sequence[Label | str] = ()) -> bytes:  # noqa: A002
         """Return the draft with a comment (docx) or a footnote (markdown) at each fact."""
         return self._call(self._calls.export(review_id, format, verdicts))
@@ -146,6 +164,18 @@ class AsyncReviews:
     ) -> ReviewFact:
         """Accept, change or reject a fact, or open it again; `words` are those of a changed fact."""
         return await self._call(self._calls.decide(review_id, fact, choice, words, note, by))
+
+    async def decide_all(
+        self,
+        review_id: str,
+        choice: Choice | str,
+        *,
+        verdicts: Sequence[Label | str] = (),
+        note: str = "",
+        by: str = "",
+    ) -> DecidedAtOnce:
+        """Accept or reject all facts that nobody decided on, or those of them with one of these verdicts."""
+        return await self._call(self._calls.decide_all(review_id, choice, verdicts, note, by))
 
     async def export(self, review_id: str, format: str = "docx", *, verdicts: Sequence[Label | str] = ()) -> bytes:  # noqa: A002
         """Return the draft with a comment (docx) or a footnote (markdown) at each fact."""

@@ -217,7 +217,8 @@ class ReviewInfo:
 class Note:
     """What somebody pinned, and wrote beside it.  `cited` is the text with its citations; None once it was changed.
 
-    `version` counts its changes.
+    `version` counts its changes.  `answer` is the id of the answer that it was pinned from; empty where nothing is
+    pinned, and where that is not known.
     """
 
     id: str
@@ -229,3 +230,4 @@ class Note:
     version: int
     made_at: datetime
     changed_at: datetime
+    answer: str = ""

@@ -10,7 +10,7 @@ from propcite.attribution.citations import CitedAnswer
 
 def notes_on_answer(notes: Iterable[Note], answer: CitedAnswer) -> list[Note]:
     """Return the notes that pin the answer, one of its facts or one of its quotes; empty if none does."""
-    return [note for note in notes if note.pinned and _is_from(note.pinned, answer)]
+    return [note for note in notes if note.pinned and _is_from(note, note.pinned, answer)]
 
 
 def notes_on_documents(notes: Iterable[Note], ids: Collection[str]) -> list[Note]:
@@ -24,10 +24,22 @@ def cited_documents(note: Note) -> set[str]:
     return {citation.passage.document_id for citation in citations}
 
 
-def _is_from(part: CitedAnswer, answer: CitedAnswer) -> bool:
-    """Return whether a part was pinned from an answer; a fact and a quote have the answer's question and citations."""
-    if part.id == answer.id:
-        return True
+def number_of_part(part: CitedAnswer, answer: CitedAnswer) -> int:
+    """Return the number of the fact of an answer that a pinned part is, or whose quote it is; 0 if there is none."""
+    cited = {citation.id for citation in part.citations}
+    facts = list(enumerate(answer.facts, start=1))
+    by_words = (number for number, fact in facts if fact.proposition.text == part.text)
+    by_quote = (number for number, fact in facts if cited & {citation.id for citation in fact.citations})
+    return next(by_words, next(by_quote, 0))
+
+
+def _is_from(note: Note, part: CitedAnswer, answer: CitedAnswer) -> bool:
+    """Return whether a part was pinned from an answer.
+
+    Where the note does not know its answer: a fact and a quote have the answer's question and citations.
+    """
+    if note.answer or part.id == answer.id:
+        return answer.id in (note.answer, part.id)
     if (part.question, part.collection) != (answer.question, answer.collection):
         return False
     of_part, of_answer = ({citation.id for citation in one.citations} for one in (part, answer))

@@ -71,8 +71,12 @@ def add(
     found = named_answer(parts, answer) if answer else None
     chosen = find_collection(parts, collection or (found.collection if found else ""))
     taken = pinned(found, fact, citation, quote=quote) if found else None
-    made = parts.notes.add(chosen, read_text(file) if file else text, taken, account_name())
-    record(parts, Action.WROTE_NOTE, chosen.name, made.id)
+    words = read_text(file) if file else text
+    made, is_new = parts.notes.keep(chosen, words, taken, account_name(), found.id if found else "")
+    if is_new:
+        record(parts, Action.WROTE_NOTE, chosen.name, made.id)
+    else:
+        note(f"it is pinned already, in the note {made.id}")
     if cited and made.text:
         made = parts.notes.set_cited(made.id, parts.pipeline(chosen).cite(made.text), made.version)
     _show(made, as_json=as_json)

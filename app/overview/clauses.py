@@ -45,6 +45,7 @@ _DATING = lexicon.words(
 )
 _LEADS = tuple(f"{word} " for word in "By In On At For With Under During After Before Since Until Unlike".split())
 REFERS = re.compile(r"\b(?:this|that|these|those|such|it|its|their|them|which|following|above|below)\b", re.IGNORECASE)
+_RELATIVE = re.compile(r"\b(?:who|whom|whose|which)\b")
 _LINKS = re.compile(
     r"(?:By|In|On|For) (?:contrast|extension|addition|general|particular|example|turn|fact|practice|other words)\b"
 )
@@ -148,7 +149,8 @@ class Clause:
 
     def _question(self, before: str, without: int | None) -> str:
         lead = "" if without is not None and self.units[without].is_lead else self.lead
-        return asked(before, self.help, self.subject, self.rest, self._others(without), lead)
+        others = "" if self.rest == "have" else self._others(without)  # they may tell of what one has
+        return asked(before, self.help, self.subject, self.rest, others, lead)
 
     def _counted(self, unit: Unit) -> str:
         """Return what asks for the number that an object begins with; empty where it begins with none."""
@@ -185,8 +187,8 @@ class Clause:
     def _who(self) -> Iterator[Form]:
         """Yield what asks who did it: of an active clause its subject, of a passive one what follows "by"."""
         is_deed = self.help in ("did", "does") and self.given[0].lower() not in verbs.REPORTING
-        if self.names_person and self.units and not self.is_copula and is_deed:
-            others = self._others(None)
+        others = self._others(None)
+        if self.names_person and self.units and not self.is_copula and is_deed and not _RELATIVE.search(others):
             yield Form(asked("Who", " ".join(self.given), "", "", others), "who")
         for at, unit in enumerate(self.units):
             words, base = self._words(unit), _PARTICIPLES.get(self.given[-1].lower())

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from propcite.app.answering.headings import without_number
 from propcite.app.overview.clauses import Form
 from propcite.app.overview.statements import has_verb
-from propcite.app.overview.subjects import ORDERS, Spelling
+from propcite.app.overview.subjects import ORDERS, Spelling, is_plural
 from propcite.attribution.english import content_words, is_question, lexicon, share_found, tag, verbs
 
 MAX_SUBJECT_WORDS, MAX_NAME_WORDS = 8, 9
@@ -19,24 +19,33 @@ SAME_NAME = 0.5  # share of a heading's words that its document's title has
 MAX_INITIALS = 3  # letters; a longer word in capitals is a word
 OPENS = frozenset("who whose what which when where why how".split())  # of headings: others ask for yes or no
 
+_TELLS = lexicon.words("""
+    act agreement analysis article assessment bill book brochure bulletin bylaws catalogue charter code contract
+    convention decree directive document faq glossary guide guideline guidelines handbook index instructions law leaflet
+    lease ledger letter list log manual memo minutes note notes order paper plan policy press procedure programme
+    proposal protocol readme record register regulation regulations report resolution review rules schedule
+    specification standard statement statute strategy study summary survey terms tutorial
+""")  # what says something about something
+_SEVERAL = re.compile(r"[A-Za-z]+s (?:of|for|on) ")  # as "Minutes of the council"
 _TO = re.compile(r"how to (?=\w)", re.IGNORECASE)
 _SETTING = re.compile(
     r"(?P<name>--[a-z][\w-]+|[a-z]\w*(?:_\w+)+|[A-Z][a-z0-9]+(?:[A-Z][a-z0-9]+)+(?<!s))(?: (?:\(\w+\)|[A-Z0-9|]+))?"
 )
-_NO_OBJECT = lexicon.PREPOSITIONS | {"of", "to", "and", "or"}
+_NO_OBJECT = lexicon.PREPOSITIONS | {"of", "to", "and", "or", "time", "times", "hours", "days"}
 _SENTENCES = re.compile(r"[.!?] +[A-Z]")
 _REFERS = re.compile(r"\b(?:this|these|those|that|it|its|they|them|he|she|his|her)\b", re.IGNORECASE)
 _PLAIN = re.compile(r"[\w“\"‘'/.].*[\w)”\"’']")
 _MARKS = re.compile(r"\d\.\d|\d, (?:19|20)\d\d|[=:;{}\[\]|<>*]| - |\.\.\.|…")
 # Headings that say where one is in a document, not what it tells.
 _PLACES = lexicon.words("""
-    about abstract acknowledgements acknowledgments also annex appendix author authors background before begin
-    begins bibliography bugs changelog changes chapter comments conclusion conclusions conditions content contents
-    copyright credits definitions deprecated description details end example examples faq features figure files fixes
-    foreword further general glossary history improved index internal introduction lifecycle links misc
-    miscellaneous modules more name new note notes option options other others overview page parameters part preface
-    prologue purpose rationale reading reference references requirements scope section see since summary synopsis
-    table terms thanks usage version versions
+    about abstract acknowledgements acknowledgments also annex apologies appendix author authors background before
+    begin begins bibliography bugs business changelog changes chapter comments conclusion conclusions conditions
+    content contents copyright credits definitions deprecated description details end example examples faq features
+    figure files fixes foreword further general glossary history improved index ingredients internal introduction
+    keywords lifecycle links meeting method methods misc miscellaneous modules more name new next note notes option
+    options other others overview page parameters part preface prologue purpose rationale reading reference
+    references requirements results scope section see since summary synopsis table terms thanks tips usage version
+    versions
 """)
 
 
@@ -82,13 +91,10 @@ def _names_subject(text: str, own: str) -> bool:
 
 
 def _on_subject(text: str, own: str, document: str) -> Iterator[Form]:
-    if text in document:
-        if len(set(text.lower().split()) - _PLACES - lexicon.FUNCTION_WORDS) > 1:
-            yield Form(f"What is said about {text}?", "section")
-        return
     name = document_name(document)
     if name and share_found(content_words(text), content_words(document)) < SAME_NAME:
-        yield Form(f"What does {name} say about {own}?", "section")
+        does = "do" if name.startswith("the ") and _SEVERAL.match(name[4:]) else "does"
+        yield Form(f"What {does} {name} say about {own}?", "section")
 
 
 def _task(first: str, rest: str) -> str:
@@ -104,17 +110,22 @@ def _task(first: str, rest: str) -> str:
 def document_name(title: str) -> str:
     """Return what a question calls a document; empty where its title is too long, or no name.
 
+    >>> document_name("Minutes of the council, 3 May 2024")
+    'the minutes of the council'
     >>> document_name("Chapter 6. The harbour"), document_name("Harbour rules 2024"), document_name("gitfaq")
-    ('The harbour', 'Harbour rules 2024', 'the document gitfaq')
+    ('the document The harbour', 'Harbour rules 2024', 'the document gitfaq')
     """
     name = re.sub(r"^(?:(?:chapter|section|part|appendix)\s+\w+[.:]?\s+)", "", title, flags=re.IGNORECASE)
     name = without_number(name).split(" | ")[0].strip(" .:¶#")
     first = re.split(r"\W", name.lower())[0]
     if first in OPENS | _PLACES or first.endswith("ing") or len(name.split()) > MAX_NAME_WORDS or name.endswith("?"):
         return ""
-    if " " not in name and not re.search(r"\d|\w[A-Z]", name):
-        return f"the document {name}"
-    return name
+    if _SEVERAL.match(name) and is_plural(name.split()[0].lower()):
+        return f"the {name[0].lower()}{name[1:]}".split(",")[0]
+    if not name or name.count('"') % 2 or name.count("“") != name.count("”"):
+        return ""
+    tells = _TELLS & set(re.findall(r"\w+", name.lower())) if " " in name else re.search(r"\d|\w[A-Z]", name)
+    return name if tells else f"the document {name}"
 
 
 def _as_inside(text: str, spelling: Spelling) -> str:

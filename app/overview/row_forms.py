@@ -1,38 +1,48 @@
-"""Turn a row of a table into a question: "Line = Harbour tram; Fare = 3.20 euros." → "What is the fare of the …?"."""
+"""Turn a row of a table into a question: "Line = Harbour tram; Fare = 3.20 euros." → "What fare is listed for …?"."""
 
 from __future__ import annotations
 
 import re
 
 from propcite.app.overview.clauses import Form
-from propcite.app.overview.subjects import is_plural
+from propcite.app.overview.subjects import ROLES, is_plural
 from propcite.attribution.english import content_words
 
 MAX_CELL_WORDS = 6
 
-_ROW = re.compile(r"(?P<column>[^=;]+) = (?P<key>[^=;]+); (?P<asked>[^=;]+) = (?P<value>[^=;]*\w[^=;]*)")
+_CELL = re.compile(r"(?:^|; )(?P<column>[^=;]+) = (?P<value>[^=;]+)")
 _PLAIN = re.compile(r"[A-Za-z][\w’' -]*[A-Za-z]")
 _YEAR = re.compile(r"(?:1[5-9]|20)\d\d")
 
 
-def row_form(row: str) -> Form | None:
-    """Return the question that the second cell of a row answers; None where its columns or its key are no plain words.
+def row_form(row: str, number: int = 0) -> Form | None:
+    """Return the question that a cell of a row answers; None where its columns or its key are no plain words.
+
+    Rows are asked for different columns by their `number`.  What a row is about may be a name or a plain word, which
+    "listed for" goes with alike.
 
     >>> row_form("Item = columns per index; Upper Limit = 32; Comment = may be raised.").question
-    'What is the upper limit of columns per index?'
+    'What upper limit is listed for columns per index?'
+    >>> row_form("Line = Harbour tram; Fare = 3.20 euros; Operator = Vennmouth Lines.", 1).question
+    'Which operator is listed for Harbour tram?'
     >>> row_form("Year = 2023; Visitors = 41,000.").question
-    'What are the visitors of 2023?'
+    'How many visitors are listed for 2023?'
     >>> row_form("1 = 17; 2 = 19.") is None
     True
     """
-    match = _ROW.match(" ".join(row.split()))
-    if match is None:
+    first, *others = [
+        (match["column"].strip(), match["value"].strip()) for match in _CELL.finditer(" ".join(row.split()))
+    ] or [("", "")]
+    if not others:
         return None
-    column, key, asked = (match[name].strip() for name in ("column", "key", "asked"))
+    (column, key), (asked, value) = first, others[number % len(others)]
     short = all(len(cell.split()) <= MAX_CELL_WORDS for cell in (column, key, asked))
     plain = _PLAIN.fullmatch(column) and _PLAIN.fullmatch(asked) and (_PLAIN.fullmatch(key) or _YEAR.fullmatch(key))
-    if not short or not plain or not content_words(asked):
+    if not short or not plain or not content_words(asked) or not re.search(r"\w", value):
         return None
     low = " ".join(word if word[1:].upper() == word[1:] and len(word) > 1 else word.lower() for word in asked.split())
     head = re.split(r" (?:of|in|for|per|to|at|by|on)\b", low)[0]
-    return Form(f"What {'are' if is_plural(head) and not head.endswith('ss') else 'is'} the {low} of {key}?", "row")
+    is_number, several = value[:1] in "0123456789€$£", is_plural(head) and not head.endswith("ss")
+    names_somebody = head.split()[-1] in ROLES or head.endswith(("er", "or"))
+    which = "How many" if is_number and several else "Which" if names_somebody and not is_number else "What"
+    return Form(f"{which} {low} {'are' if several else 'is'} listed for {key}?", "row")

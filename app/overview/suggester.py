@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from propcite.app.overview.suggesting import Answering, Suggestion
     from propcite.app.parts import Parts
 
-VERSION = "2"  # of the way in which overviews are made
+VERSION = "3"  # of the way in which overviews are made
 MAX_DOCUMENTS, MAX_PASSAGES = 24, 720  # looked at for questions to begin with; the passages of them all
 MAX_OF_ONE = 120  # passages of one document, spread over it
 MAX_CITED, NUM_AROUND = 4, 8  # documents of an answer, and passages around each cited one
@@ -125,7 +125,7 @@ def document_overview(library: Library, collection: CollectionInfo, document_id:
     """Return the summary and the outline of a document; NotFoundError if the collection does not have it."""
     infos = library.documents(collection, [document_id])
     if not infos:
-        raise NotFoundError(f"no document {document_id[:40]!r} in {collection.name!r}: propcite list shows them")
+        raise NotFoundError(f"no document {document_id[:40]!r} in {collection.name!r}", ": propcite list shows them")
     kept, made_from = Overviews(library), f"{VERSION} {infos[0].added_at.isoformat()} {infos[0].num_passages}"
     place = collection, OverviewKind.DOCUMENT, document_id, made_from
     if (body := kept.find(*place)) is not None:

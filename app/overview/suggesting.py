@@ -148,6 +148,7 @@ def formed(passages: Sequence[Passage]) -> Iterator[Candidate]:
         title = own[0].title.split(" › ")[0]
         spelling, named = Spelling.of(" ".join(p.text for p in own), title), set(content_words(title))
 
+        opening = _opening(own[0])
         penalty = 0.0 if len(by_document) == 1 else UNNAMED
 
         def scored(form: Form, source: Statement, named: set[str] = named, penalty: float = penalty) -> float:
@@ -162,16 +163,26 @@ def formed(passages: Sequence[Passage]) -> Iterator[Candidate]:
             for form in forms_of(statement.text, spelling)[:MAX_FORMS]:
                 score = scored(form, statement)
                 yield Candidate(form.question, form.asks, statement.passage, statement.text, score=score)
+        number = 0  # of the row
         for passage in own:
             for sentence in passage.sentences:
                 row = " ".join(sentence.span.of(passage.text).split())
-                if asked := row_form(row):
+                if asked := row_form(row, number):
+                    number += 1
                     score = scored(asked, Statement(passage, 0, row))
                     yield Candidate(asked.question, asked.asks, passage, row, score=score)
         for heading, passage, section in headings_of(own):
+            if heading in (title, opening) and not heading.endswith("?"):
+                continue  # names the whole document
             for form in heading_forms(heading, title, spelling):
                 score = scored(form, Statement(passage, 0, heading))
                 yield Candidate(form.question, form.asks, passage, section=section, score=score)
+
+
+def _opening(passage: Passage) -> str:
+    """Return the heading that a document begins with; empty where it begins with none."""
+    first = passage.sentences[0] if passage.sentences else None
+    return " ".join(first.span.of(passage.text).split()) if first and first.is_heading else ""
 
 
 def most_telling(passages: Sequence[Passage]) -> list[Passage]:

@@ -61,13 +61,13 @@ def export_review(parts: Parts, info: ReviewInfo, form: ReviewFormat, labels: Co
         return not labels or label_of(cited) in labels
 
     content = parts.reviews.content(info.id)
+    keeps_file = is_word(info.name) if form is ReviewFormat.DOCX else is_markdown(info.name)
+    headings = () if keeps_file else kept_draft(parts, info).headings
     if form is ReviewFormat.DOCX:
-        original = content if is_word(info.name) else None
-        headings = () if original else kept_draft(parts, info).headings
-        data = to_commented_docx(answer, decisions, original, headings, chosen)
+        data = to_commented_docx(answer, decisions, content if keeps_file else None, headings, chosen)
     else:
-        source = decode(info.name, content) if is_markdown(info.name) else ""
-        data = utf8(to_footnoted_markdown(answer, decisions, source, chosen))
+        source = decode(info.name, content) if keeps_file else ""
+        data = utf8(to_footnoted_markdown(answer, decisions, source, headings, chosen))
     return ReviewFile(f"{PurePath(info.name).stem}-reviewed{form.suffix}", form.media_type, data)
 
 

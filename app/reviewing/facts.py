@@ -14,6 +14,7 @@ from propcite.attribution.formats.reviewed.decisions import Choice, Decision, De
 from propcite.attribution.formats.wording import label_of, location_of
 
 MAX_WORDS = 10_000  # characters of the words that a reader proposes, and of a note
+TOO_LONG = f"words and notes have at most {MAX_WORDS:,} characters: shorten them"
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +60,7 @@ def make_decision(
     if words.strip() and choice is not Choice.CHANGED:
         raise AppError("only a changed fact has new words: leave them out, or decide 'changed'")
     if max(len(words), len(note)) > MAX_WORDS:
-        raise AppError(f"words and notes have at most {MAX_WORDS:,} characters: shorten them")
+        raise AppError(TOO_LONG)
     return Decision(id_, choice, storable(words).strip(), storable(note).strip(), by)
 
 
@@ -67,6 +68,8 @@ def decide_open(facts: Sequence[DraftFact], choice: Choice, *, note: str = "", b
     """Return the same decision on each of these facts that has none yet."""
     if choice not in (Choice.ACCEPTED, Choice.REJECTED):
         raise AppError("all facts at once can be accepted or rejected: decide otherwise on each by its number")
+    if len(note) > MAX_WORDS:
+        raise AppError(TOO_LONG)
     remark = storable(note).strip()
     return [Decision(one.cited.id, choice, "", remark, by) for one in facts if one.choice is Choice.OPEN]
 

@@ -22,6 +22,7 @@ from propcite.app.errors import (
     ReadError,
     StoreError,
     TooLongError,
+    without_commands,
 )
 from propcite.app.server.errors import RequestError
 from propcite.attribution.errors import AttributionError, EndpointError, NotInAnswerError
@@ -122,7 +123,7 @@ def json_rpc_error(status: int, detail: str) -> dict[str, Any]:
 def add_handlers(app: FastAPI) -> None:
     @app.exception_handler(PropCiteError)
     async def refused(request: Request, error: PropCiteError) -> Response:
-        return respond(request, status_of(error), one_line(str(error)), headers=_headers_of(error))
+        return respond(request, status_of(error), one_line(without_commands(error)), headers=_headers_of(error))
 
     @app.exception_handler(RequestValidationError)
     async def invalid(request: Request, error: RequestValidationError) -> Response:

@@ -80,7 +80,10 @@ class DocumentOverview(BaseModel):
 
 
 class StoredNote(BaseModel):
-    """A note; `cited` is its text with citations, null until it is cited and once it was changed."""
+    """A note; `cited` is its text with citations, null until it is cited and once it was changed.
+
+    `answer` is the id of the answer that it was pinned from; empty where nothing is, or that is not known.
+    """
 
     id: str
     collection: str
@@ -91,6 +94,7 @@ class StoredNote(BaseModel):
     version: int
     made_at: datetime
     changed_at: datetime
+    answer: str = ""
 
 
 def stored_note(note: Note) -> StoredNote:
@@ -108,6 +112,7 @@ def stored_note(note: Note) -> StoredNote:
         version=note.version,
         made_at=note.made_at,
         changed_at=note.changed_at,
+        answer=note.answer,
     )
 
 
@@ -163,6 +168,13 @@ class ReviewFact(BaseModel):
 
 class ReviewFacts(BaseModel):
     facts: list[ReviewFact]
+
+
+class DecidedAtOnce(BaseModel):
+    """How many facts one decision was kept on, and the draft after it."""
+
+    decided: int
+    review: Review
 
 
 class Problem(BaseModel):

@@ -109,6 +109,7 @@ def test_a_draft_is_reviewed_from_its_file_to_its_file(tmp_path: Path, parts: Pa
         opened = f"{address}/review?review={only(parts).id}"
         look_otherwise(driver, opened)
         decide_where_one_reads(driver, opened)
+        read_the_source_of_the_first_statement(driver, opened)
         with browsing.browsing(390, 844, dark=True) as narrow:
             look_otherwise(narrow, f"{address}/review?review={only(parts).id}")
             look_otherwise(narrow, f"{address}/review")
@@ -124,6 +125,19 @@ def decide_where_one_reads(driver: Chrome, address: str) -> None:
         before = driver.current_url
         driver.find_element(By.XPATH, place).click()
         wait_for(lambda url=before: driver.current_url != url)
+
+
+def read_the_source_of_the_first_statement(driver: Chrome, address: str) -> None:
+    """In a low window too, the cited words are above the buttons when the draft is opened."""
+    size = {"width": 1280, "height": 600, "deviceScaleFactor": 1, "mobile": False}
+    driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    driver.get(address)
+    wait_for(lambda: inside(driver, ".evidence .cited"))
+    browsing.settle(driver)
+    edges = "return [arguments[0].getBoundingClientRect().bottom, arguments[1].getBoundingClientRect().top]"
+    buttons = driver.find_element(By.CSS_SELECTOR, ".st-key-reviewing")
+    words, bar = driver.execute_script(edges, inside(driver, ".evidence .cited")[0], buttons)
+    assert words <= bar
 
 
 def look_otherwise(driver: Chrome, address: str) -> None:

@@ -8,12 +8,15 @@ from pathlib import Path
 
 import pytest
 from page_caches import clear_page
+from scripted_llm import ScriptedLlm, error
 from streamlit.testing.v1 import AppTest
 
 import propcite.ui
 from propcite.app.ingest.sources import Upload
 from propcite.app.library.store import ReviewInfo, ReviewState
 from propcite.app.parts import Parts
+from propcite.app.reviewing.citing import Unpaced, cite_draft
+from propcite.app.reviewing.drafts import read_draft
 from propcite.app.settings import load_settings
 from propcite.attribution.citations import Label
 from propcite.attribution.formats.reviewed.decisions import Choice
@@ -35,7 +38,7 @@ def parts(tmp_path: Path) -> Iterator[Parts]:
 
 @pytest.fixture
 def page(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Page]:
-    def open_page(**query: str) -> AppTest:
+    def open_page(**query: str | list[str]) -> AppTest:
         monkeypatch.setenv("PROPCITE_DATA_DIR", str(tmp_path))
         test = AppTest.from_file(str(MAIN), default_timeout=60)
         test.run()
@@ -147,6 +150,24 @@ def test_statements_are_filtered_by_verdict_and_decision(page: Page, parts: Part
     assert choices.options == ["Not decided", "Rejected", "Changed", "Accepted"]
 
 
+def test_the_filters_are_in_the_address(page: Page, parts: Parts) -> None:
+    info = reviewed(parts, page())
+    test = page(review=info.id)
+    test = healthy(test.pills[0].set_value([Label.SUPPORTED]).run())
+    test = healthy(test.pills[1].set_value([Choice.OPEN, Choice.REJECTED]).run())
+    named = {name: test.query_params[name] for name in ("verdict", "decision")}
+    assert named == {"verdict": "supported", "decision": ["open", "rejected"]}
+    again = page(review=info.id, **named)
+    assert "Statement 1 of 1" in texts(again)
+    assert [pills.value for pills in again.pills] == [[Label.SUPPORTED], [Choice.OPEN, Choice.REJECTED]]
+    again = healthy(again.pills[0].set_value([]).run())
+    assert "Statement 1 of 2" in texts(again)
+    assert "verdict" not in again.query_params
+    again = healthy(again.button(key="all-drafts").click().run())
+    assert "Statement 1 of 2" in texts(healthy(again.button(key=f"draft-{info.id}").click().run()))
+    assert "Statement 1 of 2" in texts(page(review=info.id, verdict="green", decision="<b>"))
+
+
 def test_drafts_are_listed_opened_and_removed(page: Page, parts: Parts) -> None:
     info = reviewed(parts, page())
     test = page()
@@ -170,6 +191,27 @@ def test_a_draft_that_was_cancelled_is_cited_again(page: Page, parts: Parts) -> 
             break
         time.sleep(0.05)
     assert "Statement 1 of 2" in texts(page(review=info.id))
+
+
+def test_a_draft_whose_judge_went_away_says_so_and_is_cited_again(page: Page, parts: Parts, tmp_path: Path) -> None:
+    replies = iter(['{"verdict": "supported"}'])
+    llm = ScriptedLlm(lambda _: next(replies, error(400, "gone")))
+    draft = read_draft(parts.settings, "draft.md", DRAFT.encode())
+    info = parts.reviews.add(parts.library.collection("harbour"), "draft.md", DRAFT.encode(), len(draft.text))
+    with llm:
+        settings = load_settings(data_dir=tmp_path, judge="llm", judge_model="m", llm_url=llm.base_url)
+        pipeline = Parts(settings).pipeline(parts.library.collection("harbour"))
+        cite_draft(parts.reviews, info, lambda: draft, lambda: pipeline, Unpaced())
+    test = page(review=info.id)
+    assert "1 statement could not be checked: the server answered 400" in texts(test)
+    healthy(test.button(key="cite-again").click().run())
+    for _ in range(1200):
+        if parts.reviews.find(info.id).state is ReviewState.DONE:
+            break
+        time.sleep(0.05)
+    test = page(review=info.id)
+    assert "could not be checked" not in texts(test)
+    assert test.pills[0].options == ["✓ Supported (1)", "✗ Contradicted (1)"]
 
 
 def test_a_file_without_words_is_refused_in_one_line(page: Page, parts: Parts) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import streamlit as st
@@ -10,7 +10,7 @@ import streamlit as st
 from propcite.app.library.store import CollectionInfo
 from propcite.attribution.citations import CitedAnswer
 from propcite.retrieval.errors import PropCiteError
-from propcite.ui import session
+from propcite.ui import choosing, session
 from propcite.ui.asking.question_box import Asked, choose
 from propcite.ui.asking.running import Question
 from propcite.ui.markdown import plain
@@ -93,7 +93,7 @@ def collection_for(opened: str, of: str) -> tuple[CollectionInfo | None, bool]:
     is_new = st.session_state.get("opened-last", "") != opened
     if opened and is_new:
         st.session_state["next-collection"] = of
-    collection = session.choose_collection()
+    collection = choosing.choose_collection()
     name = collection.name if collection else ""
     stays = is_new or st.session_state.get("opened-in") == name
     st.session_state["opened-last"], st.session_state["opened-in"] = opened, name
@@ -109,27 +109,21 @@ def documents_of(collection: CollectionInfo | None) -> tuple[Sequence[str], str]
         return [], str(error)
 
 
-def remember(collection: CollectionInfo | None) -> None:
-    """Remember which collection a question typed now is meant for."""
-    st.session_state["asking-of"] = collection.name if collection else ""
-
-
 def reason_not_to_ask(collection: CollectionInfo | None, asked: Asked) -> str:
     """Return why this collection cannot be asked; empty if it can."""
-    names = {c.name for c in session.visitor().collections()}
     brings = bool(asked.files or (asked.question and asked.question.reading))
-    return reason_against(st.session_state.get("asking-of", ""), collection, names, brings=brings)
+    return reason_against(choosing.gone_collection(), collection, brings=brings)
 
 
-def reason_against(meant: str, now: CollectionInfo | None, names: Collection[str], *, brings: bool = False) -> str:
-    """Return why a question meant for one collection cannot be asked of another; empty if it can.
+def reason_against(meant: str, now: CollectionInfo | None, *, brings: bool = False) -> str:
+    """Return why a question cannot be asked; empty if it can.  `meant` is the collection it was for, if that is gone.
 
     One that brings its own documents needs none that are there already.
 
-    >>> reason_against("harbour", None, []).partition(". ")[0]
+    >>> reason_against("harbour", None).partition(". ")[0]
     'The collection “harbour” is gone'
     """
-    gone = f"The collection “{meant}” is gone. " if meant and meant not in names else ""
+    gone = f"The collection “{meant}” is gone. " if meant else ""
     if not brings and (now is None or not now.num_documents):
         return f"{gone}{NONE_YET}"
     where = f"ask “{now.name}”" if now else "begin a new one"

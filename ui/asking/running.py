@@ -14,7 +14,7 @@ from typing import Protocol
 from propcite.app.answering.pipeline import Pipeline
 from propcite.app.answering.running import AnswerStream
 from propcite.app.answering.steps import Step
-from propcite.app.errors import GeneratorError, LeftError
+from propcite.app.errors import GeneratorError, LeftError, without_commands
 from propcite.app.turns.jobs import Job
 from propcite.attribution.errors import EndpointError
 from propcite.retrieval.errors import PropCiteError
@@ -104,7 +104,7 @@ class RunningAnswer:
             elif not self.error:
                 self.error = STOPPED
         except PropCiteError as error:
-            self.error, self.model_failed = str(error), isinstance(error, GeneratorError | EndpointError)
+            self.error, self.model_failed = without_commands(error), isinstance(error, GeneratorError | EndpointError)
         except Exception as error:  # nobody would see it in this thread
             log.exception("an answer failed")
             self.error = f"{type(error).__name__}: {error}"

@@ -9,6 +9,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from propcite.app.answering.pipeline import Pipeline
+from propcite.app.errors import without_commands
 from propcite.app.library.store import Action, CollectionInfo, Scope
 from propcite.app.turns.costs import Kind
 from propcite.retrieval.errors import PropCiteError
@@ -50,7 +51,7 @@ def begin(collection: CollectionInfo | None, asked: Asked, documents: Sequence[s
         if collection and question:
             _answer(collection, question, documents)
     except PropCiteError as error:
-        errors.give_back(question.text if question else "", str(error))
+        errors.give_back(question.text if question else "", without_commands(error))
     st.rerun()
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from secrets import token_hex
 from threading import Lock, Thread
 
-from propcite.app.errors import LeftError
+from propcite.app.errors import LeftError, without_commands
 from propcite.app.turns.jobs import Job
 from propcite.attribution.citing.comparing import Comparison
 from propcite.attribution.versions.records import TextComparison
@@ -56,7 +56,7 @@ class RunningComparison:
         except LeftError:
             self._end(None, STOPPED)
         except PropCiteError as error:
-            self._end(None, str(error))
+            self._end(None, without_commands(error))
         except Exception as error:  # nobody would see it in this thread
             log.exception("documents could not be compared")
             self._end(None, f"{type(error).__name__}: {error}")

@@ -10,11 +10,10 @@ from streamlit.runtime.uploaded_file_manager import UploadedFile
 from propcite.app.errors import AppError
 from propcite.app.ingest.readers import SUFFIXES
 from propcite.app.library.store import CollectionInfo, Scope
-from propcite.ui import session
+from propcite.ui import choosing, session
 from propcite.ui.library import jobs, receiving
 from propcite.ui.library.addresses import addresses_in
 
-MEANT = "adding-to"  # of the session: the collection that the form shown last was for
 ADDRESS_HEIGHT = 68  # pixels: two lines, and more by pulling
 
 
@@ -53,11 +52,8 @@ def show(name: str, *, is_open: bool, anywhere: bool = False) -> None:
                 "Web addresses", key=f"addresses-{number}", placeholder="https://", height=ADDRESS_HEIGHT
             )
             pressed = st.form_submit_button("Add", key="add", type="primary", icon=":material/add:")
-        meant, st.session_state[MEANT] = st.session_state.get(MEANT, name), name
         with session.showing_errors():
-            if pressed and meant != name:  # it was deleted in another tab
-                raise AppError(f"“{meant}” is no longer the collection here: press Add again to add to “{name}”")
-            if pressed:
+            if pressed and not choosing.gone_collection():
                 _begin(name, [*files, *folder], typed)
 
 

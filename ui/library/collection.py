@@ -11,7 +11,7 @@ from propcite.app.library.store import Action, CollectionInfo, Scope
 from propcite.app.parts import Parts
 from propcite.retrieval.errors import PropCiteError
 from propcite.retrieval.sharding.folder import index_files
-from propcite.ui import session
+from propcite.ui import choosing, session
 from propcite.ui.library.words import index_rows
 from propcite.ui.markdown import plain
 from propcite.ui.words import counted
@@ -111,6 +111,6 @@ def _delete_now(collection: CollectionInfo) -> None:
         session.parts().remove_collection(collection)
         asking.record(Action.REMOVED_COLLECTION, collection.name)
         st.query_params.clear()
-        for key in ("collection", "delete-name", "table-first"):
+        for key in ("collection", choosing.SHOWN_OF, "delete-name", "table-first"):
             st.session_state.pop(key, None)
         st.toast("The collection was deleted", icon=":material/delete:")

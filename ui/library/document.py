@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from propcite.app.errors import NotFoundError
+from propcite.app.errors import NotFoundError, without_commands
 from propcite.app.library.fields import parse_change
 from propcite.app.library.store import Action, CollectionInfo, DocumentInfo, Scope
 from propcite.app.viewing.viewer import SHOWN_TYPES
@@ -84,7 +84,7 @@ def _read_again(collection: CollectionInfo, info: DocumentInfo) -> None:
         try:
             kept = None if is_address(info.source) else session.parts().finder.find(info.id).path
         except NotFoundError as error:
-            st.session_state["library-told"] = str(error)
+            st.session_state["library-told"] = without_commands(error)
             return
         jobs.read_again(collection.name, info.source, kept)
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import streamlit as st
 
+from propcite.app.errors import without_commands
 from propcite.app.library.store import Action, ChangedNoteError, CollectionInfo, Note, Scope
+from propcite.app.notes.choosing import number_of_part
 from propcite.app.turns.costs import Kind
 from propcite.attribution.citations import CitedAnswer, Evidence
 from propcite.attribution.formats.cited_documents import with_documents
@@ -44,7 +46,20 @@ def show(note: Note) -> None:
             st.text(note.text)
         if note.cited:
             _show_support(note.cited, note.id)
+        _show_answer_of(note)
         st.caption(plain(about(note)))
+
+
+def _show_answer_of(note: Note) -> None:
+    """Offer the answer that a note was pinned from, at the statement that it pins, if it is still there."""
+    answer_id = note.answer or (note.pinned.id if note.pinned else "")
+    if not note.pinned or not session.parts().library.has_answer(answer_id):
+        return
+    if st.button("Open the answer", key=f"answer-{note.id}", type="tertiary", icon=":material/arrow_outward:"):
+        answer = session.visitor().answer(answer_id)
+        number = 0 if note.pinned.id == answer.id else number_of_part(note.pinned, answer)
+        where = {"answer": answer.id, **({"fact": str(number)} if number else {})}
+        st.switch_page("views/ask.py" if answer.question else "views/cite.py", query_params=where)
 
 
 def about(note: Note) -> str:
@@ -190,4 +205,4 @@ def _require(note: Note) -> None:
 
 def _say(error: PropCiteError) -> None:
     """Show an error in the next run, above the notes."""
-    st.session_state["notes-said"] = str(error)
+    st.session_state["notes-said"] = without_commands(error)

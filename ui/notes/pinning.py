@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
+from propcite.app.errors import without_commands
 from propcite.app.library.store import Action, Scope
 from propcite.app.notes.pinning import pinned
 from propcite.attribution.citations import CitedAnswer, CitedProposition
@@ -12,7 +13,8 @@ from propcite.ui import session
 from propcite.ui.markdown import plain
 from propcite.ui.words import facts
 
-PINNED = "Pinned to the notes of this collection"
+PINNED, THERE = "Pinned to the notes of this collection", "It is pinned already"
+LAST = "last-pinned"  # of the session: the id of the note that was made or met by the last press
 
 
 def show(answer: CitedAnswer) -> None:
@@ -23,7 +25,13 @@ def show(answer: CitedAnswer) -> None:
         for kind, label in (("answer", "The whole answer"), ("fact", "The chosen statement"), ("quote", "Its quote")):
             disabled = kind != "answer" and not answer.facts
             st.button(label, key=f"pin-{kind}", type="tertiary", disabled=disabled, on_click=_pin, args=(answer, kind))
-        st.page_link("views/notes.py", label="Open the notes", icon=":material/sticky_note_2:")
+        last = st.session_state.get(f"{LAST}-{answer.id}", "")
+        st.page_link(
+            "views/notes.py",
+            label="Open the note" if last else "Open the notes",
+            icon=":material/sticky_note_2:",
+            query_params={"note": last} if last else None,
+        )
 
 
 def _pin(answer: CitedAnswer, kind: str) -> None:
@@ -33,11 +41,13 @@ def _pin(answer: CitedAnswer, kind: str) -> None:
         chosen = _chosen(answer)
         taken = pinned(answer, chosen.id if chosen and kind != "answer" else "", *_first(chosen), quote=kind == "quote")
         collection = session.parts().library.collection(answer.collection)
-        made = session.parts().notes.add(collection, "", taken, asking.name)
-        asking.record(Action.WROTE_NOTE, collection.name, made.id)
-        st.toast(PINNED, icon=":material/push_pin:")
+        made, is_new = session.parts().notes.keep(collection, "", taken, asking.name, answer.id)
+        if is_new:
+            asking.record(Action.WROTE_NOTE, collection.name, made.id)
+        st.session_state[f"{LAST}-{answer.id}"] = made.id
+        st.toast(PINNED if is_new else THERE, icon=":material/push_pin:")
     except PropCiteError as error:
-        st.toast(plain(str(error)), icon=":material/error:")
+        st.toast(plain(without_commands(error)), icon=":material/error:")
 
 
 def _chosen(answer: CitedAnswer) -> CitedProposition | None:

@@ -71,7 +71,7 @@ def show_all(info: ReviewInfo, shown: Sequence[DraftFact]) -> None:
 
 def _keep_all(info: ReviewInfo, shown: Sequence[DraftFact], choice: Choice) -> None:
     asking = session.visitor()
-    with session.showing_errors():
+    with session.keeping_errors():
         asking.require(Scope.READ, info.collection)
         session.parts().reviews.decide_all(info.id, decide_open(shown, choice, by=asking.name))
         asking.record(Action.DECIDED, info.collection, info.id)
@@ -82,7 +82,7 @@ def _keep(
 ) -> None:
     """Keep a decision with the note and the words that the boxes of these keys hold, and go on."""
     asking, parts = session.visitor(), session.parts()
-    with session.showing_errors():
+    with session.keeping_errors():
         asking.require(Scope.READ, info.collection)
         made = make_decision(
             cited_draft(parts, info),

@@ -13,7 +13,7 @@ from propcite.app.parts import Parts
 from propcite.app.reviewing.citing import Reviewing
 from propcite.app.reviewing.drafts import DRAFTS
 from propcite.app.turns.costs import Kind
-from propcite.ui import session
+from propcite.ui import choosing, session
 from propcite.ui.markdown import plain
 from propcite.ui.people.turns import admitted
 from propcite.ui.reviewing.words import draft_line
@@ -35,6 +35,14 @@ def close() -> None:
     st.query_params.clear()
 
 
+def is_there(id_: str) -> bool:
+    """Return whether the draft was not removed meanwhile."""
+    try:
+        return bool(session.parts().reviews.find(id_))
+    except NotFoundError:
+        return False
+
+
 def opened() -> ReviewInfo | None:
     """Return the draft that the address names; None if it names none, or one that is gone or not theirs."""
     named = st.query_params.get(OPENED, "")
@@ -46,8 +54,18 @@ def opened() -> ReviewInfo | None:
         info = None
     if info is None or not session.visitor().may(Scope.READ, info.collection):
         st.warning("This draft was removed, or is not shared with you.", icon=":material/info:")
+        _show_lost(named)
         return None
     return info
+
+
+def _show_lost(id_: str) -> None:
+    """Show the notes that were typed at the statements of a draft that is gone, so that they can be copied."""
+    begins = f"{session.NOTE}{id_}-"
+    notes = [str(text) for key, text in st.session_state.items() if str(key).startswith(begins) and str(text).strip()]
+    if notes:
+        st.caption("Notes on its statements:")
+        st.code("\n".join(notes), language=None, wrap_lines=True)
 
 
 def show_sending(collection: CollectionInfo) -> None:
@@ -62,7 +80,7 @@ def show_sending(collection: CollectionInfo) -> None:
     )
     if st.button("Review", key="begin-review", type="primary", icon=":material/rate_review:", disabled=file is None):
         with session.showing_errors():
-            if file is not None:
+            if file is not None and not choosing.gone_collection():
                 open_draft(_begin(collection, file.name, file.getvalue()))
                 st.rerun()
 

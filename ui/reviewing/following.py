@@ -23,12 +23,13 @@ def follow(id_: str) -> None:
         st.rerun()
     if info.state is not ReviewState.CITING:
         st.rerun()
+    session.show_kept_error()
     st.progress(info.share, text=plain(f"Citing {info.name}: {percent(info.share)}. You may leave this page"))
     if drafts.may_change(info):
         st.button("Cancel", key="cancel-review", icon=":material/stop_circle:", on_click=_cancel, args=(info,))
 
 
 def _cancel(info: ReviewInfo) -> None:
-    with session.showing_errors():
+    with session.keeping_errors():
         drafts.require_change(info)
         session.parts().reviews.cancel(info.id)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from datetime import datetime
 from functools import partial
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import streamlit as st
 
@@ -21,10 +22,20 @@ from propcite.ui import session
 from propcite.ui.clickable import show_answer
 from propcite.ui.markdown import plain
 from propcite.ui.render import payload
-from propcite.ui.reviewing import deciding
-from propcite.ui.reviewing.words import CHOICES, FORMATS, decided_line, place_line, row, verdict_words
+from propcite.ui.reviewing import deciding, drafts
+from propcite.ui.reviewing.words import (
+    CHOICES,
+    FORMATS,
+    NOT_CHECKED,
+    decided_line,
+    place_line,
+    row,
+    unchecked_line,
+    verdict_words,
+)
 from propcite.ui.words import facts, sources_of
 
+Kind = TypeVar("Kind", Label, Choice)
 STATEMENT = "statement"  # in the address: the number of the one that is open
 
 
@@ -39,16 +50,30 @@ class Reading(NamedTuple):
     parts: dict[str, int]  # the number of the part that a statement is in, by the statement's id
 
 
-def _citing_of(info: ReviewInfo) -> tuple[str, int, str]:
-    """Identify the citations of a draft: a part of them may have the id of the whole."""
-    return info.answer_id, info.done, info.state.value
+def _answer_id(info: ReviewInfo) -> str:
+    return info.answer_id
 
 
-@st.cache_resource(show_spinner=False, max_entries=8, hash_funcs={Parts: id, ReviewInfo: _citing_of})
-def _answer(parts: Parts, info: ReviewInfo) -> tuple[CitedAnswer, list[Span], dict[str, int]]:
+@st.cache_resource(show_spinner=False, max_entries=8, hash_funcs={Parts: id, ReviewInfo: _answer_id})
+def _kept(
+    parts: Parts,
+    info: ReviewInfo,
+    at: datetime | None,  # noqa: ARG001 - of the key: what is cited again may have the same id and other verdicts
+) -> tuple[CitedAnswer, list[Span], dict[str, int]]:
     answer = cited_draft(parts, info)
     spans = parts_of(answer)
     return answer, spans, part_numbers(answer, spans)
+
+
+def _answer(parts: Parts, info: ReviewInfo) -> tuple[CitedAnswer, list[Span], dict[str, int]]:
+    return _kept(parts, info, parts.library.kept_at(info.answer_id))
+
+
+def unchecked(info: ReviewInfo) -> str:
+    """Return a line on statements that the judge could not check, such as while its server was away; empty for none."""
+    verdicts = (fact.verdict for fact in _answer(session.parts(), info)[0].facts)
+    reasons = [v.reason for v in verdicts if v and v.label is Label.UNCHECKED and v.reason.startswith(NOT_CHECKED)]
+    return unchecked_line(reasons)
 
 
 @st.fragment
@@ -56,6 +81,9 @@ def show(info: ReviewInfo) -> None:
     """Show the draft; a click or a decision reruns this fragment only."""
     parts = session.parts()
     session.keep_what_was_typed((), session.DECIDING)
+    if not drafts.is_there(info.id):
+        session.leave_what_is_gone()
+    session.show_kept_error()
     answer, spans, numbers = _answer(parts, info)
     decisions = parts.reviews.decisions(info.id)
     st.caption(decided_line(sum(fact.id in decisions for fact in answer.facts), len(answer.facts)))
@@ -78,25 +106,39 @@ def show(info: ReviewInfo) -> None:
 
 
 def _filters(info: ReviewInfo, answer: CitedAnswer) -> tuple[list[Label], list[Choice]]:
+    """Show the filters and return what they leave; the address names it, so that a reload leaves the same."""
     number = counts(answer)
     with st.container(horizontal=True, gap="medium"):
-        labels = st.pills(
-            "Verdict",
-            [label for label in Label if number[label]],
+        labels = [label for label in Label if number[label]]
+        chosen = _filter(info, "Verdict", labels, lambda label: verdict_words(label, number))
+        return chosen, _filter(info, "Decision", list(Choice)[::-1], CHOICES.__getitem__)
+
+
+def _filter(info: ReviewInfo, title: str, options: Sequence[Kind], words: Callable[[Kind], str]) -> list[Kind]:
+    name = title.lower()  # in the address
+    key, first = f"review-{name}-{info.id}", f"review-first-{name}-{info.id}"
+    if key not in st.session_state:
+        named = st.query_params.get_all(name)
+        st.session_state[first] = [option for option in options if option.value in named]
+
+    def keep() -> None:
+        if chosen := st.session_state[key]:
+            st.query_params[name] = [option.value for option in chosen]
+        else:
+            st.query_params.pop(name, None)
+
+    return list(
+        st.pills(
+            title,
+            options,
             selection_mode="multi",
-            format_func=lambda label: verdict_words(label, number),
-            key=f"review-verdicts-{info.id}",
+            default=st.session_state[first],
+            format_func=words,
+            key=key,
+            on_change=keep,
             wrap=True,
         )
-        choices = st.pills(
-            "Decision",
-            list(Choice)[::-1],
-            selection_mode="multi",
-            format_func=CHOICES.__getitem__,
-            key=f"review-choices-{info.id}",
-            wrap=True,
-        )
-    return list(labels), list(choices)
+    )
 
 
 def go(number: int) -> None:

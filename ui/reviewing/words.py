@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from propcite.app.library.store import ReviewInfo, ReviewState
 from propcite.app.reviewing.exports import ReviewFormat
@@ -12,6 +12,7 @@ from propcite.attribution.formats.reviewed.decisions import Choice
 from propcite.attribution.formats.wording import SIGNS
 from propcite.ui.words import counted, fact_line, percent
 
+NOT_CHECKED = "not checked: "  # begins the reason of a verdict that no judge gave
 CHOICES = {
     Choice.OPEN: "Not decided",
     Choice.ACCEPTED: "Accepted",
@@ -53,6 +54,16 @@ def decided_line(num_decided: int, num_facts: int) -> str:
 def state_line(info: ReviewInfo) -> str:
     """Say why a draft is not, or not wholly, cited; empty where it is."""
     return _STATES.get(info.state, "").format(share=percent(info.share), reason=info.reason)
+
+
+def unchecked_line(reasons: Sequence[str]) -> str:
+    """Say that statements could not be checked, each for a reason; empty for none.
+
+    >>> unchecked_line(["not checked: no server answers"])
+    '1 statement could not be checked: no server answers'
+    """
+    first = next(iter(reasons), "").removeprefix(NOT_CHECKED)
+    return f"{counted(len(reasons), 'statement')} could not be checked: {first}" if reasons else ""
 
 
 def verdict_words(label: Label, counts: Mapping[Label, int]) -> str:

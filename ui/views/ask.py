@@ -64,7 +64,6 @@ def show() -> None:
         if asked is None and answer:
             show_answer(answer)
         elif asked is None and running:
-            errors.remember(collection)
             writing.follow(running)
         elif asked is None:
             welcome(collection)
@@ -74,7 +73,6 @@ def show() -> None:
         else:
             errors.forget()
             writing.begin(collection, asked, documents)
-    errors.remember(collection)
 
 
 def _identity(answer: CitedAnswer | None, running: RunningAnswer | None) -> tuple[str, str]:

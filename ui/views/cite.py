@@ -8,7 +8,7 @@ from propcite.app.library.store import Action, CollectionInfo, Scope
 from propcite.app.turns.costs import Kind
 from propcite.attribution.citing.repaired import MarkerState
 from propcite.attribution.prose.markers import extract_markers
-from propcite.ui import reader, session
+from propcite.ui import choosing, reader, session
 from propcite.ui.asking.meter import show_meter
 from propcite.ui.pasted_passages import passages_of
 from propcite.ui.people.turns import in_turns
@@ -53,7 +53,7 @@ def show_checks(answer_id: str) -> None:
 
 def show() -> None:
     st.title("Cite a text", anchor=False)
-    collection = session.choose_collection()
+    collection = choosing.choose_collection()
     answer = reader.opened()
     if answer is None and session.filled(collection) is None:
         return
@@ -65,7 +65,8 @@ def show() -> None:
     with st.expander("The question and the passages that it was written from", icon=":material/attach_file:"):
         question = st.text_input("Question", key="question-of-text", help=QUESTION_HELP, placeholder="What was asked")
         given = st.text_area("Passages", key="given-passages", height=height, help=HELP, placeholder="[1] …")
-    if st.button("Cite", key="cite", type="primary", icon=":material/format_quote:") and collection:
+    is_pressed = st.button("Cite", key="cite", type="primary", icon=":material/format_quote:")
+    if is_pressed and collection and not choosing.gone_collection():
         with session.showing_errors():
             cite(collection, text, question, given)
     if answer:

@@ -6,7 +6,7 @@ import streamlit as st
 
 from propcite.app.library.selection import selected_documents
 from propcite.app.library.store import CollectionInfo
-from propcite.ui import session
+from propcite.ui import choosing, session
 from propcite.ui.comparing import following
 
 SIDES = ("left", "right")
@@ -43,13 +43,14 @@ def choose_sides(collection: CollectionInfo) -> list[list[str]]:
 def show() -> None:
     st.title("Compare", anchor=False)
     running = following.opened()
-    collection = session.filled(session.choose_collection())
+    collection = session.filled(choosing.choose_collection())
     if collection is None:
         return
     st.markdown("Two documents, or two versions of one: what both say, where they differ, what only one says.")
     left, right = choose_sides(collection)
     question = st.text_input("Question", key="compared-question", placeholder=QUESTION)
-    if st.button("Compare", key="compare", type="primary", icon=":material/compare_arrows:"):
+    is_pressed = st.button("Compare", key="compare", type="primary", icon=":material/compare_arrows:")
+    if is_pressed and not choosing.gone_collection():
         with session.showing_errors():
             following.begin(collection, question, left, right)
             running = following.opened()

@@ -6,7 +6,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from propcite.app.library.store import CollectionInfo, Scope
-from propcite.ui import session
+from propcite.ui import choosing, session
 from propcite.ui.evaluating import adaptation
 from propcite.ui.library import adding, collection, document, failures, jobs, rereading, table, words
 from propcite.ui.markdown import plain
@@ -45,7 +45,7 @@ def show_collection(chosen: CollectionInfo | None) -> DeltaGenerator | None:
 
 
 def show() -> None:
-    chosen = session.choose_collection()
+    chosen = choosing.choose_collection()
     if session.visitor().may_create:
         with st.sidebar.expander("New collection", key="creating"):
             st.text_input("Its name", key="new-collection", on_change=collection.create)

@@ -11,12 +11,13 @@ from propcite.app.notes.notebook import notebook_answer
 from propcite.app.server.links import Links
 from propcite.attribution.formats import FORMATS, Format
 from propcite.attribution.formats.links import linked_by
-from propcite.ui import session
+from propcite.ui import choosing, session
 from propcite.ui.markdown import plain
 from propcite.ui.notes import one_note
 from propcite.ui.words import counted
 
 OFFERED = ("markdown", "docx", "html")
+NOTE = "note"  # in the address: the only note that is shown
 
 
 def show_export(collection: CollectionInfo, notes: list[Note]) -> None:
@@ -51,9 +52,13 @@ def show_lost(notes: list[Note], *, has_new: bool = True) -> None:
                 st.code(text, language=None, wrap_lines=True)
 
 
+def _show_all() -> None:
+    st.query_params.clear()
+
+
 def show() -> None:
     st.title("Notes", anchor=False)
-    collection = session.choose_collection()
+    collection = choosing.choose_collection()
     if said := st.session_state.pop("notes-said", ""):
         st.error(plain(said), icon=":material/error:")
     if collection is None:
@@ -62,6 +67,13 @@ def show() -> None:
         return
     notes = session.parts().notes.all(collection)
     show_lost(notes)
+    if id_ := st.query_params.get(NOTE):
+        st.button("All notes", key="all-notes", type="tertiary", icon=":material/arrow_back:", on_click=_show_all)
+        if named := [note for note in notes if note.id == id_]:
+            one_note.show(named[0])
+        else:
+            st.info("This note was removed, or is in another collection.", icon=":material/info:")
+        return
     if notes:
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             st.caption(counted(len(notes), "note"), width="content")

@@ -7,7 +7,7 @@ from pathlib import Path
 import streamlit as st
 
 from propcite.app.library.store import ReviewInfo, ReviewState
-from propcite.ui import session
+from propcite.ui import choosing, session
 from propcite.ui.markdown import plain
 from propcite.ui.reviewing import drafts, following, reading
 from propcite.ui.reviewing.words import state_line
@@ -21,7 +21,7 @@ def show_draft(info: ReviewInfo) -> None:
     if info.state is ReviewState.CITING:
         following.follow(info.id)
         return
-    if line := state_line(info):
+    if line := state_line(info) or (reading.unchecked(info) if info.answer_id else ""):
         st.warning(plain(line), icon=":material/warning:")
         if drafts.may_change(info):
             st.button(
@@ -35,7 +35,7 @@ def show_draft(info: ReviewInfo) -> None:
 
 def show() -> None:
     st.title("Review a draft", anchor=False)
-    collection = session.choose_collection()
+    collection = choosing.choose_collection()
     if info := drafts.opened():
         show_draft(info)
         return

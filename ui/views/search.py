@@ -7,7 +7,7 @@ import streamlit as st
 from propcite.app.turns.costs import SEARCHES
 from propcite.retrieval.words.query import Way
 from propcite.retrieval.words.shares import quoted_phrases
-from propcite.ui import session
+from propcite.ui import choosing, session
 from propcite.ui.clickable import show_passages
 from propcite.ui.people.turns import in_turns
 from propcite.ui.render import hits_html
@@ -18,7 +18,7 @@ WAY_NAMES: dict[Way, str] = {"both": "meaning and words", "vectors": "meaning", 
 
 def show() -> None:
     st.title("Search", anchor=False)
-    collection = session.filled(session.choose_collection())
+    collection = session.filled(choosing.choose_collection())
     if collection is None:
         return
     documents = session.choose_documents(collection)

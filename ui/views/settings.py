@@ -10,7 +10,8 @@ from propcite.ui.settings import form
 
 ABOUT = (
     "What is changed here holds for everybody who uses this installation. Keys are never shown again. "
-    "`propcite settings` lists all settings."
+    "`propcite settings` lists all settings. What you type is kept once a button of its group is pressed, until "
+    "this page is loaded again: save before that."
 )
 
 

@@ -68,7 +68,7 @@ class Answers(Database):
             rows = list(session.scalars(select(AnswerRow).where(begins).limit(2)))
             if len(rows) != 1 or not answer_id:
                 many = "several answers begin with" if rows else "no answer"
-                raise NotFoundError(f"{many} {answer_id!r}: propcite list --answers shows their ids")
+                raise NotFoundError(f"{many} {answer_id!r}", ": propcite list --answers shows their ids")
             return from_json(rows[0].body)
 
     def answers(

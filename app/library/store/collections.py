@@ -48,9 +48,8 @@ class Collections(Database):
             if collection.name == name:
                 return collection
         existing = f"there is {', '.join(c.name for c in collections)}" if collections else "there is none yet"
-        raise NotFoundError(
-            f"no collection {name!r} ({existing}): propcite ingest PATH --collection {shlex.quote(name)} creates it"
-        )
+        created = f"propcite ingest PATH --collection {shlex.quote(name)} creates it"
+        raise NotFoundError(f"no collection {name!r}", f" ({existing}): {created}")
 
     def collection_id(self, name: str) -> int | None:
         """Return the number of a collection without counting its documents; None if it does not exist."""

@@ -24,7 +24,7 @@ from sqlalchemy.orm import Session
 from propcite.app.errors import CollidedError, InUseError, StoreError, UnreachableError
 from propcite.retrieval.extras import install_command
 
-HEAD = "0023"  # the newest migration; a test compares it with the scripts
+HEAD = "0024"  # the newest migration; a test compares it with the scripts
 WAIT_MS = 10_000  # how long a writer waits for another before it gives up
 POOL_WAIT_S = 15.0  # how long a request waits for one of the connections to a database server
 MIGRATION_LOCK = 0x50726F70  # PostgreSQL's advisory lock of this number is held while tables change

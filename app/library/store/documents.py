@@ -97,7 +97,7 @@ class Documents(Database):
         if matches:
             sources = ", ".join(sorted(d.source for d in matches)[:4])
             raise NotFoundError(f"{name!r} could be {sources}: give the id or the whole path")
-        raise NotFoundError(f"no document {name!r} in {collection.name!r}: propcite list shows the documents")
+        raise NotFoundError(f"no document {name!r} in {collection.name!r}", ": propcite list shows the documents")
 
     def document(self, document_id: str) -> Document:
         """Return a document, its text joined from its passages."""

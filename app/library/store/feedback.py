@@ -29,7 +29,7 @@ class FeedbackStore:
         )
         with self._database.session() as session:
             if session.get(AnswerRow, feedback.answer_id) is None:
-                raise NotFoundError(f"no answer {feedback.answer_id!r}: propcite list --answers shows their ids")
+                raise NotFoundError(f"no answer {feedback.answer_id!r}", ": propcite list --answers shows their ids")
             session.execute(delete(FeedbackRow).where(*same))
             row = FeedbackRow(
                 id=secrets.token_hex(6), given_at=now(), better=_span_json(feedback.better), **_plain(feedback)

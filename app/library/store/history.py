@@ -106,7 +106,7 @@ def _find_answer(session: Session, answer_id: str, collection: CollectionInfo | 
         return rows[0]
     many = "several answers begin with" if rows else "no answer"
     where = f" in {collection.name!r}" if collection else ""
-    raise NotFoundError(f"{many} {answer_id[:40]!r}{where}: propcite list --answers shows their ids")
+    raise NotFoundError(f"{many} {answer_id[:40]!r}{where}", ": propcite list --answers shows their ids")
 
 
 def _turn(row: Any) -> Turn:

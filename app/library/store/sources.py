@@ -33,7 +33,7 @@ class Sources(Database):
         files = self.source_files([document_id])
         if not files:
             raise NotFoundError(
-                f"there never was a document {document_id[:40]!r}: propcite list -c NAME shows the documents"
+                f"there never was a document {document_id[:40]!r}", ": propcite list -c NAME shows the documents"
             )
         return files[document_id]
 

@@ -322,7 +322,10 @@ class OverviewRow(Table):
 
 
 class NoteRow(Table):
-    """A note; `pinned` and `cited` are the JSON of cited answers, empty where there are none."""
+    """A note; `pinned` and `cited` are the JSON of cited answers, empty where there are none.
+
+    `answer_id` is no foreign key: notes outlive the answers that they were pinned from.
+    """
 
     __tablename__ = "notes"
 
@@ -331,6 +334,7 @@ class NoteRow(Table):
     by: Mapped[str] = mapped_column(String(200))
     text: Mapped[str] = mapped_column(Text)
     pinned: Mapped[str] = mapped_column(Text)
+    answer_id: Mapped[str] = mapped_column(String(32), default="", server_default="")
     cited: Mapped[str] = mapped_column(Text)
     version: Mapped[int] = mapped_column(Integer)
     made_at: Mapped[datetime] = mapped_column(DateTime(timezone=True), default=now)

@@ -55,6 +55,7 @@ class NoteResult(BaseModel):
     changed_at: datetime
     text: str = Field(description="what is written; empty for a mere pin")
     pinned: str = Field(description="the pinned words; empty where nothing is pinned")
+    answer: str = Field(description="the id of the answer that it was pinned from; empty where none is known")
     question: str = Field(description="the question of the pinned answer")
     is_cited: bool = Field(description="whether what is written was cited over the collection")
     problem: str = Field(description="why a note that was kept could not be cited; else empty")
@@ -84,8 +85,8 @@ async def add_note(call: Call, given: AddNoteArguments) -> NoteResult:
         raise RequestError(422, "quote: it is of a fact: give its number as fact")
     if given.cite and given.text.strip():
         await call.models()
-    note, problem = await asyncio.to_thread(_add_note, call, given), ""
-    if given.cite and note.text:
+    (note, is_new), problem = await asyncio.to_thread(_add_note, call, given), ""
+    if given.cite and is_new and note.text:
         await call.report(0.0, None, "citing the note")
         try:
             note = await with_citations(call.access, note)
@@ -132,7 +133,7 @@ def _documents(call: Call, info: CollectionInfo, notes: list[Note], document: st
         raise
 
 
-def _add_note(call: Call, given: AddNoteArguments) -> Note:
+def _add_note(call: Call, given: AddNoteArguments) -> tuple[Note, bool]:
     answer = call.kept_answer(given.answer) if given.answer else None
     name = call.collection(given.collection or (answer.collection if answer else ""))
     body = NewNote(
@@ -156,6 +157,7 @@ def _result(call: Call, note: Note, problem: str = "") -> NoteResult:
         changed_at=note.changed_at,
         text=note.text,
         pinned=note.pinned.text if note.pinned else "",
+        answer=note.answer,
         question=note.pinned.question if note.pinned else "",
         is_cited=note.cited is not None,
         problem=problem,
@@ -180,7 +182,8 @@ TOOLS = (
         "add_note",
         "Add a note",
         "Write a note into the notebook of a collection, pin a kept answer, one of its facts or a quote to it, or both."
-        " What is written is cited over the collection. Use it when the user wants something kept.",
+        " What is written is cited over the collection; what is pinned already is not pinned twice. Use it when the"
+        " user wants something kept.",
         AddNoteArguments,
         NoteResult,
         add_note,

@@ -26,6 +26,7 @@ from propcite.app.server.routes.reviews import (
     cite_again,
     find_draft,
     keep_decision,
+    keep_decisions,
     open_drafts,
     send_draft,
     stop_citing,
@@ -65,6 +66,13 @@ class DecideArguments(Arguments):
     fact: int = Field(ge=1, description="The fact's number.")
     choice: ChoiceName = Field(description="What is decided; `open` takes an earlier decision back.")
     words: Text = Field("", max_length=MAX_WORDS, description="With `changed`: the words that the fact is to have.")
+    note: Text = Field("", max_length=MAX_WORDS, description="Why.")
+
+
+class DecideAllArguments(Arguments):
+    review: ReviewId
+    choice: Literal["accepted", "rejected"] = Field(description="What is decided on each of them.")
+    verdicts: list[Label] = Field([], max_length=len(citations.Label), description="Only facts with these verdicts.")
     note: Text = Field("", max_length=MAX_WORDS, description="Why.")
 
 
@@ -110,6 +118,12 @@ class ReviewFacts(ReviewResult):
 
 class Decided(BaseModel):
     fact: ReviewedFact
+    num_facts: int
+    num_decided: int
+
+
+class DecidedAll(BaseModel):
+    decided: int = Field(description="how many facts the decision was kept on")
     num_facts: int
     num_decided: int
 
@@ -160,6 +174,16 @@ async def decide(call: Call, given: DecideArguments) -> Decided:
     return await asyncio.to_thread(keep)
 
 
+async def decide_all(call: Call, given: DecideAllArguments) -> DecidedAll:
+    def keep() -> DecidedAll:
+        info, verdicts = _find(call, given.review), list(map(citations.Label, given.verdicts))
+        number = keep_decisions(call.access, info, Choice(given.choice), verdicts, given.note)
+        now = _find(call, given.review)
+        return DecidedAll(decided=number, num_facts=now.num_facts, num_decided=now.num_decided)
+
+    return await asyncio.to_thread(keep)
+
+
 async def cancel_review(call: Call, given: CancelArguments) -> ReviewResult:
     return _review(await asyncio.to_thread(lambda: stop_citing(call.access, _find(call, given.review))))
 
@@ -182,6 +206,10 @@ def facts_text(result: ReviewFacts) -> str:
 
 def decided_text(result: Decided) -> str:
     return f"{_fact_text(result.fact)}\n\n{result.num_decided} of {result.num_facts} facts are decided on."
+
+
+def decided_all_text(result: DecidedAll) -> str:
+    return f"{result.decided} more decided. {result.num_decided} of {result.num_facts} facts are decided on."
 
 
 def _fact_text(fact: ReviewedFact) -> str:
@@ -272,6 +300,18 @@ TOOLS = (
         Decided,
         decide,
         decided_text,
+        changes=True,
+    ),
+    Tool(
+        "decide_all",
+        "Decide on all open facts of a draft",
+        "Accept or reject at once all facts of a draft under review that nobody decided on, or those of them with some"
+        " verdicts, such as all that are supported. Each can be decided again by `decide`. Use it only where the user"
+        " has decided so.",
+        DecideAllArguments,
+        DecidedAll,
+        decide_all,
+        decided_all_text,
         changes=True,
     ),
     Tool(

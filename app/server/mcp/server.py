@@ -15,7 +15,7 @@ from mcp.server.context import CallNext, HandlerResult
 from mcp.shared.exceptions import MCPError
 from pydantic import BaseModel
 
-from propcite.app.errors import NotFoundError
+from propcite.app.errors import NotFoundError, without_commands
 from propcite.app.server.access import Access
 from propcite.app.server.errors import RequestError
 from propcite.app.server.mcp import prompts, resources
@@ -65,7 +65,7 @@ def make_server(access_of: AccessOf) -> Server[Any]:
             given = read_arguments(tool.arguments, params.arguments or {})
             result = await tool.run(call_of(context), given)
         except PropCiteError as error:
-            return _failed(str(error))
+            return _failed(without_commands(error))
         except Exception as error:
             log.error("the tool %s failed", tool.name, exc_info=error)
             return _failed(INTERNAL_ERROR)
@@ -116,8 +116,8 @@ def make_server(access_of: AccessOf) -> Server[Any]:
                 return await call_next(ctx)
         except PropCiteError as error:
             if ctx.method == CALL:
-                return _failed(str(error))
-            raise MCPError(_code_of(error), one_line(str(error))) from error
+                return _failed(without_commands(error))
+            raise MCPError(_code_of(error), one_line(without_commands(error))) from error
 
     server = Server[Any](
         "propcite",

@@ -19,6 +19,7 @@ from dataclasses import dataclass, field
 
 from fastapi import Request
 
+from propcite.app.errors import without_commands
 from propcite.app.server.problems import INTERNAL_ERROR, one_line, problem, status_of
 from propcite.app.server.routes.shared import count_facts
 from propcite.app.server.streaming import COMMENT, Stream, sse_event
@@ -51,7 +52,7 @@ async def answer_events(
                 for sent in [COMMENT] if event is None else sending.sse(event):
                     yield sent
     except PropCiteError as error:
-        yield sse_event("error", problem(status_of(error), one_line(str(error))))
+        yield sse_event("error", problem(status_of(error), one_line(without_commands(error))))
     except Exception as error:
         log.error("%s failed in its stream", request.url.path, exc_info=error)
         yield sse_event("error", problem(500, INTERNAL_ERROR))

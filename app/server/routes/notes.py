@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request, Response
 from pydantic import Field
@@ -73,23 +73,36 @@ async def export_notes(request: Request, access: ReadAccess, options: Annotated[
     return await exported(request, access, work)
 
 
-@router.post("/v1/notes", responses=PROBLEMS, status_code=201)
-def add_note(access: ReadAccess, body: NewNote) -> StoredNote:
-    """Add a note to a collection, by default to that of the answer which it pins."""
-    return stored_note(keep_note(access, body))
+THERE: dict[int | str, dict[str, Any]] = {
+    **PROBLEMS,
+    200: {"model": StoredNote, "description": "The note that pins the same already"},
+}
 
 
-def keep_note(access: Access, body: NewNote) -> Note:
-    """Keep a new note, with what it pins."""
+@router.post("/v1/notes", responses=THERE, status_code=201)
+def add_note(access: ReadAccess, response: Response, body: NewNote) -> StoredNote:
+    """Add a note to a collection, by default to that of the answer which it pins.
+
+    What is pinned already is not pinned twice: without other words its note is returned, with status 200.
+    """
+    note, is_new = keep_note(access, body)
+    response.status_code = 201 if is_new else 200
+    return stored_note(note)
+
+
+def keep_note(access: Access, body: NewNote) -> tuple[Note, bool]:
+    """Keep a note with what it pins; return it and whether it is new, or else the one that pins the same already."""
     answer = find_answer(access, body.answer) if body.answer else None
     if answer is None and (body.fact or body.quote):
         raise RequestError(422, "fact, quote: they are of an answer: name it as `answer`")
     name = access.collection_name(body.collection or (answer.collection if answer else None))
     taken = pinned(answer, str(body.fact), str(body.citation), quote=body.quote) if answer else None
     info = access.service.pipeline(name).collection
-    made = access.service.parts.notes.add(info, body.text, taken, access.speaker() or access.account)
-    access.record(Action.WROTE_NOTE, info.name, made.id)
-    return made
+    by = access.speaker() or access.account
+    made, is_new = access.service.parts.notes.keep(info, body.text, taken, by, answer.id if answer else "")
+    if is_new:
+        access.record(Action.WROTE_NOTE, info.name, made.id)
+    return made, is_new
 
 
 @router.put("/v1/notes/{note_id}", responses=PROBLEMS)

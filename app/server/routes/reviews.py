@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import Callable
-from typing import Annotated, Any
+from collections.abc import Callable, Sequence
+from typing import Annotated, Any, Literal
 from urllib.parse import quote
 
 from fastapi import APIRouter, File, Query, Request, Response, UploadFile
@@ -16,10 +16,10 @@ from propcite.app.ingest.names import safe_name
 from propcite.app.library.store import Action, ReviewInfo, Scope
 from propcite.app.reviewing.drafts import DRAFTS
 from propcite.app.reviewing.exports import ReviewFormat, cited_draft, export_review
-from propcite.app.reviewing.facts import MAX_WORDS, DraftFact, draft_facts, fact_values, make_decision
+from propcite.app.reviewing.facts import MAX_WORDS, DraftFact, decide_open, draft_facts, fact_values, make_decision
 from propcite.app.server.access import Access, CheckedRoute, ReadAccess, WriteAccess
 from propcite.app.server.errors import RequestError
-from propcite.app.server.results import Review, ReviewFact, ReviewFacts, ReviewList
+from propcite.app.server.results import DecidedAtOnce, Review, ReviewFact, ReviewFacts, ReviewList
 from propcite.app.server.routes.shared import PROBLEMS, exported
 from propcite.app.server.schemas import Name, RequestBody, Text
 from propcite.app.turns.costs import Kind
@@ -37,6 +37,15 @@ class DecisionRequest(RequestBody):
     fact: Text | int = Field(description="the fact's number, from 1, or its id")
     choice: Choice
     words: Annotated[Text, Field(max_length=MAX_WORDS, description="with changed: the words that it is to have")] = ""
+    note: Annotated[Text, Field(max_length=MAX_WORDS)] = ""
+    by: Annotated[Text, Field(max_length=200)] = ""
+
+
+class DecisionOnAll(RequestBody):
+    """One decision on all facts that nobody decided on, or on those of them with one of these verdicts."""
+
+    choice: Literal[Choice.ACCEPTED, Choice.REJECTED]
+    verdicts: list[Label] = Field([], max_length=len(Label), description="empty: whatever their verdict")
     note: Annotated[Text, Field(max_length=MAX_WORDS)] = ""
     by: Annotated[Text, Field(max_length=200)] = ""
 
@@ -164,6 +173,26 @@ def decide(access: ReadAccess, review_id: str, body: DecisionRequest) -> ReviewF
         access, find_draft(access, review_id), str(body.fact), body.choice, body.words, body.note, body.by
     )
     return ReviewFact(**fact_values(decided))
+
+
+@router.post("/v1/reviews/{review_id}/decisions/all", responses=PROBLEMS, status_code=201)
+def decide_all(access: ReadAccess, review_id: str, body: DecisionOnAll) -> DecidedAtOnce:
+    """Accept or reject all facts that nobody decided on at once; each can be decided again."""
+    info = find_draft(access, review_id)
+    number = keep_decisions(access, info, body.choice, body.verdicts, body.note, body.by)
+    return DecidedAtOnce(decided=number, review=_json(find_draft(access, info.id)))
+
+
+def keep_decisions(
+    access: Access, info: ReviewInfo, choice: Choice, verdicts: Sequence[Label], note: str, by: str = ""
+) -> int:
+    """Keep a decision on each fact that has none and one of the verdicts, and return how many these are."""
+    parts = access.service.parts
+    facts = draft_facts(cited_draft(parts, info), parts.reviews.decisions(info.id), verdicts)
+    made = decide_open(facts, choice, note=note, by=access.speaker(by) or access.account)
+    parts.reviews.decide_all(info.id, made)
+    access.record(Action.DECIDED, info.collection, info.id)
+    return len(made)
 
 
 def keep_decision(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 from bisect import bisect_right
-from collections import deque
 from collections.abc import Callable, Iterator
 from copy import deepcopy
 from dataclasses import dataclass
@@ -22,7 +21,7 @@ from docx.text.run import Run
 from propcite.attribution.citations import CitedAnswer, CitedProposition
 from propcite.attribution.errors import AttributionError
 from propcite.attribution.formats.reviewed.decisions import Decisions
-from propcite.attribution.formats.reviewed.places import WordPlaces, places_of_facts, same_words
+from propcite.attribution.formats.reviewed.places import WordPlaces, leveled_lines, places_of_facts, same_words
 from propcite.attribution.formats.reviewed.remarks import remark_lines
 from propcite.attribution.formats.text import one_line, printable
 from propcite.retrieval.interrupting import check_interrupt
@@ -104,25 +103,13 @@ class _Comments:
 
 def _from_text(text: str, headings: tuple[Heading, ...]) -> Document:
     document: Document = docx.Document()
-    left = deque(sorted((_first_word(heading.span, text), heading.level) for heading in headings))
-    place = 0
-    for line in text.split("\n"):
-        level = 0
-        while left and left[0][0] < place + len(line):
-            start, at_level = left.popleft()
-            level = level or (at_level if start >= place else 0)
+    for level, line in leveled_lines(text, headings):
         words = printable(line.replace("\r", ""))
         if level:
             document.add_heading(words, min(level, MAX_LEVEL))
         elif words.strip():
             document.add_paragraph(words)
-        place += len(line) + 1
     return document
-
-
-def _first_word(span: Span, text: str) -> int:
-    """Return where the words of a heading begin, below a rule."""
-    return next((at for at in range(span.start, span.end) if text[at : at + 1].isalnum()), span.start)
 
 
 @dataclass(slots=True)

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from propcite.attribution.citations import CitedAnswer, CitedProposition
 from propcite.attribution.formats.markdown import escaped, inline, kept_lines
 from propcite.attribution.formats.reviewed.decisions import Decisions
-from propcite.attribution.formats.reviewed.places import WordPlaces, hull, places_of_facts
+from propcite.attribution.formats.reviewed.places import WordPlaces, hull, leveled_lines, places_of_facts
 from propcite.attribution.formats.reviewed.remarks import remark_lines
 from propcite.attribution.formats.text import printable
-from propcite.retrieval.text import Span
+from propcite.retrieval.text import Heading, Span
 
+MAX_LEVEL = 6  # of headings in Markdown
 _BEHIND = re.compile(r"(?:[*_`~\"”’»)]|\]\([^()\s]*(?:\s\"[^\"]*\")?\)|\]\[[^\]]*\]|\])*[.,;:!?…]*[\"”’»)*_]*")
 _FENCED = re.compile(r"^ {0,3}(```+|~~~+).*?(?:^ {0,3}\1[^\n]*(?:\n|\Z)|\Z)", re.MULTILINE | re.DOTALL)
 
@@ -20,12 +21,16 @@ Chosen = Callable[[CitedProposition], bool]
 
 
 def to_footnoted_markdown(
-    answer: CitedAnswer, decisions: Decisions, source: str = "", chosen: Chosen = lambda _: True
+    answer: CitedAnswer,
+    decisions: Decisions,
+    source: str = "",
+    headings: Sequence[Heading] = (),
+    chosen: Chosen = lambda _: True,
 ) -> str:
     """Return Markdown with a footnote behind each chosen fact: verdict, quotes with sources, decision.
 
     `source` is the Markdown that the text was read from: it stays, and gets the footnotes.  Without it the text itself
-    is written, escaped.
+    is written, escaped, and its `headings` as headings.
     """
     numbers = {cited.id: number for number, cited in enumerate(answer.facts, start=1)}
     label = "propcite-fact" if "[^fact-" in source else "fact"
@@ -36,10 +41,30 @@ def to_footnoted_markdown(
             name = f"[^{label}-{numbers[cited.id]}]"
             marks[end] = marks.get(end, "") + name
             notes.append(f"{name}: {_note(cited, decisions)}")
-    written = _written(source, marks, lambda words: words)
-    if not source:
-        written = kept_lines(_written(printable(answer.text), marks, escaped))
+    if source:
+        written = _written(source, marks, lambda words: words)
+    else:
+        written = "\n\n".join(_blocks(printable(answer.text), headings, marks))
     return "\n\n".join(filter(None, [written.rstrip("\n"), "\n".join(notes)])) + "\n"
+
+
+def _blocks(text: str, headings: Sequence[Heading], marks: Mapping[int, str]) -> Iterator[str]:
+    """Yield the headings of a text, and what stands between them, as Markdown with the marks at their places."""
+    start = place = 0
+    for level, line in [*leveled_lines(text, headings), (1, "")]:
+        if level:
+            if between := kept_lines(_part(text, start, place, marks)):
+                yield between
+            start = place + len(line) + 1
+            if line.strip():
+                yield f"{'#' * min(level, MAX_LEVEL)} {_part(text, place, start - 1, marks).strip()}"
+        place += len(line) + 1
+
+
+def _part(text: str, start: int, end: int, marks: Mapping[int, str]) -> str:
+    """Return a part of a text, escaped, with the marks that are behind its words."""
+    own = {at - start: mark for at, mark in marks.items() if start < at <= end}
+    return _written(text[start:end], own, escaped)
 
 
 def _ends(answer: CitedAnswer, source: str) -> Iterator[tuple[CitedProposition, int]]:
@@ -72,7 +97,7 @@ def _note(cited: CitedProposition, decisions: Decisions) -> str:
     return " ".join([inline(cited.proposition.text), "—", *(f"{inline(line.rstrip('.'))}." for line in lines)])
 
 
-def _written(text: str, marks: dict[int, str], write: Callable[[str], str]) -> str:
+def _written(text: str, marks: Mapping[int, str], write: Callable[[str], str]) -> str:
     """Return the text with marks at their places; words between them go through `write`."""
     written, start = "", 0
     for end in sorted(marks):

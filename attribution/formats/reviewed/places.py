@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections import deque
+from collections.abc import Iterator, Sequence
 
 from propcite.attribution.citations import CitedAnswer, CitedProposition, CitedSentence
-from propcite.retrieval.text import Span
+from propcite.retrieval.text import Heading, Span
 
 MAX_GAP = 12  # words between two that follow each other: the address of a link, a note
 MAX_MISSING = 4  # one word of so many may be missing
@@ -110,3 +111,25 @@ def hull(cited: CitedProposition, sentence: CitedSentence) -> Span:
     """Return the span from the first to the last word of a fact; that of its sentence if it has none."""
     spans = [span for span in cited.proposition.spans if span]
     return Span(min(s.start for s in spans), max(s.end for s in spans)) if spans else sentence.span
+
+
+def leveled_lines(text: str, headings: Sequence[Heading]) -> Iterator[tuple[int, str]]:
+    """Yield the lines of a text, each with its level as a heading, 0 for one that is none.
+
+    >>> list(leveled_lines("The works\\nIt rained.", [Heading(Span(0, 9), 2)]))
+    [(2, 'The works'), (0, 'It rained.')]
+    """
+    left = deque(sorted((_first_word(heading.span, text), heading.level) for heading in headings))
+    place = 0
+    for line in text.split("\n"):
+        level = 0
+        while left and left[0][0] < place + len(line):
+            start, at_level = left.popleft()
+            level = level or (at_level if start >= place else 0)
+        yield level, line
+        place += len(line) + 1
+
+
+def _first_word(span: Span, text: str) -> int:
+    """Return where the words of a heading begin, below a rule."""
+    return next((at for at in range(span.start, span.end) if text[at : at + 1].isalnum()), span.start)

@@ -39,6 +39,8 @@ def test_a_note_is_pinned_written_cited_exported_and_removed(client: Client) -> 
     pinned = client.notes.add(answer=answer.id, fact=1, quote=True)
     assert pinned.pinned is not None
     assert [citation.quote for citation in pinned.pinned.citations] == [COST]
+    assert client.notes.add(answer=answer.id, fact=1, quote=True) == pinned
+    assert pinned.answer == answer.id
     written = client.notes.change(client.notes.add("Ask again."), COST)
     assert (written.text, written.cited, written.version) == (COST, None, 2)
     cited = client.notes.cite(written.id)
@@ -73,6 +75,8 @@ def test_a_draft_is_sent_watched_decided_on_and_taken_along(client: Client, tmp_
     decided = client.reviews.decide(review.id, wrong.number, "changed", words=COST, by="Ana")
     assert (decided.choice, decided.words, decided.by) == ("changed", COST, "Ana")
     assert [fact.number for fact in client.reviews.list_facts(review.id, choices=["open"])] == [2]
+    accepted = client.reviews.decide_all(review.id, "accepted", verdicts=["unsupported"], by="Ana")
+    assert (accepted.decided, accepted.review.num_decided) == (1, 2)
     assert "[^fact-1]" in client.reviews.export(review.id, "markdown").decode()
     document: Any = docx.Document(io.BytesIO(client.reviews.export(review.id, verdicts=["contradicted"])))
     assert len(list(document.comments)) == 1
@@ -93,6 +97,7 @@ def test_both_are_awaited_by_the_async_client(address: str) -> None:
             while (await client.reviews.get(review.id)).state == "citing":
                 await asyncio.sleep(0.05)
             assert len(await client.reviews.list_facts(review.id)) == 2
+            assert (await client.reviews.decide_all(review.id, "rejected")).decided == 2
             await client.reviews.remove(review.id)
             with pytest.raises(ServerError, match="no draft"):
                 await client.reviews.get(review.id)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 import docx
 import httpx
@@ -14,6 +15,7 @@ from serving import parts_with, running_server
 
 from propcite.app.errors import AppError, NotFoundError
 from propcite.app.library.store import ChangedNoteError, CollectionInfo, Library, Notes, Scope
+from propcite.app.notes.choosing import number_of_part
 from propcite.app.notes.notebook import notebook_answer
 from propcite.app.notes.pinning import pinned
 from propcite.attribution.formats import FORMATS
@@ -48,6 +50,29 @@ def test_a_note_keeps_what_it_pins_as_it_was(notes: Notes, rivers: CollectionInf
     assert notes.all(rivers) == [made] == [notes.find(made.id)]
     with pytest.raises(AppError, match="an empty note"):
         notes.add(rivers, " \n")
+
+
+def test_the_same_of_an_answer_is_pinned_once(notes: Notes, rivers: CollectionInfo, library: Library) -> None:
+    number, quote = ANSWER.facts[0].citations[0].number, ANSWER.facts[0].citations[0].id
+    parts = [ANSWER, pinned(ANSWER, "1"), pinned(ANSWER, "1", quote, quote=True)]
+    made = [notes.keep(rivers, "", part, "Ana", ANSWER.id) for part in parts]
+    again = [notes.keep(rivers, "", part, "Ben", ANSWER.id) for part in parts]
+    assert [is_new for _, is_new in made] == [True] * 3
+    assert again == [(note, False) for note, _ in made]
+    assert [note.answer for note, _ in made] == [ANSWER.id] * 3
+    assert notes.keep(rivers, "", pinned(ANSWER, "1", str(number), quote=True), "", ANSWER.id)[1] is False
+    with_words, is_new = notes.keep(rivers, "Check this.", ANSWER, "Ana", ANSWER.id)
+    assert (is_new, notes.keep(rivers, " Check this.", ANSWER, "Ana", ANSWER.id)) == (True, (with_words, False))
+    lake = library.create_collection("lake")
+    assert notes.keep(lake, "", ANSWER, "Ana", ANSWER.id)[1]
+
+
+def test_a_pin_of_which_the_answer_is_not_known_is_found_too(notes: Notes, rivers: CollectionInfo) -> None:
+    before = notes.add(rivers, "", pinned(ANSWER, "1"))
+    assert notes.keep(rivers, "", pinned(ANSWER, "1"), "", ANSWER.id) == (before, False)
+    assert [number_of_part(pinned(ANSWER, str(n)), ANSWER) for n in (1, 2)] == [1, 2]
+    quote = pinned(ANSWER, "1", quote=True)
+    assert (number_of_part(quote, ANSWER), number_of_part(replace(quote, sentences=()), ANSWER)) == (1, 0)
 
 
 def test_who_saves_an_older_version_is_told_and_loses_nothing(notes: Notes, rivers: CollectionInfo) -> None:
@@ -120,7 +145,11 @@ def test_the_commands_add_cite_and_export(propcite: Propcite) -> None:
     answer = propcite("ask", "When does the ferry leave?", "-c", "town", "--json").json
     assert propcite("notes", "add", "--answer", answer["id"], "--fact", "1", "--quote").code == 0
     assert propcite("notes", "add", "--fact", "1").code == 2
-    assert len(propcite("notes", "list", "-c", "town", "--json").json) == 2
+    again = propcite("notes", "add", "--answer", answer["id"], "--fact", "1", "--quote", "--json")
+    assert "it is pinned already, in the note" in again.err
+    listed = propcite("notes", "list", "-c", "town", "--json").json
+    assert [note["answer"] for note in listed] == ["", answer["id"]]
+    assert again.json == listed[1]
     out = propcite("notes", "export", "-c", "town").out
     assert out.startswith("# Notes on town")
     assert "ferry carries ninety people.[^1]" in " ".join(out.split())

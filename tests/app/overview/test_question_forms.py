@@ -118,8 +118,43 @@ def test_a_heading_is_turned_into_what_its_section_answers(heading: str, questio
 def test_a_row_is_asked_for_by_the_words_of_its_columns() -> None:
     form = row_form("Basin = upper basin; Depth in Metres = 4.5; Built = 1931.")
     assert form is not None
-    assert form.question == "What is the depth in metres of upper basin?"
+    assert form.question == "What depth in metres is listed for upper basin?"
     assert row_form("12 = 14; 13 = 15.") is None
+    row = "Product = Desk lamp; Supplier = Lumo; Stock = 75; Spare bulbs = 2"
+    formed = [form.question for number in range(4) if (form := row_form(row, number))]
+    assert formed == [
+        "Which supplier is listed for Desk lamp?",
+        "What stock is listed for Desk lamp?",
+        "How many spare bulbs are listed for Desk lamp?",
+        "Which supplier is listed for Desk lamp?",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("title", "heading", "question"),
+    [
+        (
+            "Minutes of the choir, 3 May 2024",
+            "Spring concert",
+            "What do the minutes of the choir say about spring concert?",
+        ),
+        ("Harbour rules 2024", "Next meeting", ""),  # where it stands
+        ("Rye bread with seeds", "Oven heat", "What does the document Rye bread with seeds say about oven heat?"),
+        ("Harbour rules 2024", "Closing time", "What does Harbour rules 2024 say about closing time?"),  # no task
+        ("The sea came like a tram”", "Oven heat", ""),  # cut
+        ("Rye bread with seeds", "Rye bread", ""),  # as the document
+    ],
+)
+def test_a_section_is_asked_for_where_its_document_says_something(title: str, heading: str, question: str) -> None:
+    spelling = Spelling.of("The spring concert needs oven heat at closing time.")
+    formed = [form.question for form in heading_forms(heading, title, spelling)]
+    assert formed == ([question] if question else [])
+
+
+def test_what_tells_of_an_object_is_not_asked_of_its_subject() -> None:
+    formed = forms_of("The youth choir has 23 singers between nine and fifteen.")
+    assert [form.question for form in formed] == ["How many singers does the youth choir have?"]
+    assert forms_of("The treasurer named a helper who can be reached at night.") == []
 
 
 @pytest.mark.parametrize(

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import io
 import time
 from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
+import docx
 import pytest
 
 from propcite.app.errors import AppError, NotFoundError, ReadError
@@ -18,7 +21,7 @@ from propcite.app.library.store.writing import reviews as stored
 from propcite.app.parts import Parts
 from propcite.app.reviewing.citing import Reviewing, Unpaced, cite_draft, kept_draft
 from propcite.app.reviewing.drafts import read_draft
-from propcite.app.reviewing.exports import cited_draft
+from propcite.app.reviewing.exports import ReviewFormat, cited_draft, export_review
 from propcite.app.reviewing.facts import counts, decide_open, draft_facts, make_decision
 from propcite.app.reviewing.parts_of_text import part_numbers, part_of, parts_of
 from propcite.attribution.citations import Label
@@ -69,6 +72,19 @@ def test_a_draft_is_cited_and_its_headings_state_nothing(parts: Parts, harbour: 
     assert sum(counts(answer).values()) == 2
     assert parts.library.find_answers(harbour, questions=False).total == 0  # drafts have a list of their own
     assert parts.library.find_answers(harbour).total == 1
+
+
+def test_a_word_draft_keeps_its_headings_in_markdown(parts: Parts, harbour: CollectionInfo) -> None:
+    document: Any = docx.Document()
+    document.add_heading("The ferry", 1)
+    document.add_heading("Its times", 2)
+    document.add_paragraph("The ferry crosses the estuary every 20 minutes.")
+    document.save(saved := io.BytesIO())
+    content = saved.getvalue()
+    info = cited(parts, parts.reviews.add(harbour, "draft.docx", content, 1))
+    written = export_review(parts, info, ReviewFormat.MARKDOWN).data.decode()
+    lines = "# The ferry", "## Its times", "The ferry crosses the estuary every 20 minutes.[^fact-1]"
+    assert written.startswith("\n\n".join(lines))
 
 
 def test_the_newest_decision_counts_and_all_are_kept(parts: Parts, harbour: CollectionInfo) -> None:

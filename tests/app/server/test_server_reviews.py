@@ -77,6 +77,26 @@ def test_a_draft_is_cited_decided_on_and_taken_along(http: httpx.Client) -> None
     assert http.get(place).status_code == 404
 
 
+def test_all_facts_that_nobody_decided_on_are_decided_in_one_call(http: httpx.Client) -> None:
+    place = sent(http, data=word_file(f"{DRAFT} The ferry crosses the estuary every 20 minutes.")).headers["Location"]
+    assert ended(http, place)["num_facts"] == 3
+    http.post(f"{place}/decisions", json={"fact": 1, "choice": "rejected"})
+    supported = {"choice": "accepted", "verdicts": ["supported", "contradicted"], "note": "read", "by": "ada"}
+    made = http.post(f"{place}/decisions/all", json=supported)
+    assert (made.status_code, made.json()["decided"], made.json()["review"]["num_decided"]) == (201, 1, 2)
+    assert http.post(f"{place}/decisions/all", json={"choice": "rejected"}).json()["decided"] == 1
+    facts = http.get(f"{place}/facts").json()["facts"]
+    assert [(fact["choice"], fact["note"]) for fact in facts] == [
+        ("rejected", ""),
+        ("rejected", ""),
+        ("accepted", "read"),
+    ]
+    assert facts[2]["by"] == "ada"
+    for wrong in ({"choice": "changed"}, {"choice": "open"}, {"choice": "accepted", "verdicts": ["green"]}):
+        assert http.post(f"{place}/decisions/all", json=wrong).status_code == 422
+    assert http.post("/v1/reviews/nothing/decisions/all", json={"choice": "accepted"}).status_code == 404
+
+
 @pytest.mark.parametrize(
     ("name", "data", "query", "line"),
     [

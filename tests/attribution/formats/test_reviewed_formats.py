@@ -11,6 +11,7 @@ import docx
 import pytest
 
 from propcite.app.ingest.readers import document_from_bytes
+from propcite.app.reviewing.citing import without_headings
 from propcite.attribution.citations import CitedAnswer, Label
 from propcite.attribution.errors import AttributionError
 from propcite.attribution.formats.reviewed.commented import to_commented_docx
@@ -174,6 +175,21 @@ def test_a_text_is_written_as_markdown_that_shows_as_it_is(propcite: PropCite) -
     written = to_footnoted_markdown(answer, {})
     assert written.startswith("\\# no heading \\<b\\>")
     assert "every 20 minutes.[^fact-" in written
+
+
+def test_the_headings_of_a_text_are_headings_in_markdown(propcite: PropCite) -> None:
+    text = "The *works*\n\nThe ferry crosses the estuary every 20 minutes.\nIt is # red.\n\nCosts\nIt cost much."
+    costs = text.index("Costs")
+    headings = (Heading(Span(costs, costs + 5), 9), Heading(Span(0, 11), 1))
+    written = to_footnoted_markdown(without_headings(propcite.cite(text, SOURCES), headings), {}, headings=headings)
+    blocks = re.sub(r"\[\^fact-\d+\](?!:)", "", written).split("\n\n")
+    assert blocks[:4] == [
+        "# The \\*works\\*",
+        "The ferry crosses the estuary every 20 minutes.\\\nIt is \\# red.",
+        "###### Costs",
+        "It cost much.",
+    ]
+    assert "every 20 minutes.[^fact-1]" in written
 
 
 def test_words_are_where_they_come_next() -> None:

@@ -48,17 +48,21 @@ def kept(data_dir: Path) -> list[Note]:
 def test_a_statement_is_pinned_and_words_are_cited_beside_it(
     address: str, data_dir: Path, tmp_path: Path, width: int, dark: bool
 ) -> None:
-    library = Parts(load_settings(data_dir=data_dir)).library
-    (answer,) = library.find_answers(questions=True, limit=1).items
-    before = len(kept(data_dir))
+    parts = Parts(load_settings(data_dir=data_dir))
+    (answer,) = parts.library.find_answers(questions=True, limit=1).items
+    for note in kept(data_dir):
+        parts.notes.remove(note.id)
     with browsing.browsing(width, 1000, dark=dark) as driver:
         driver.get(f"{address}/?answer={answer.id}")
         wait_for(lambda: inside(driver, ".cited"))
         choice = saying("The chosen statement")
         press(driver, saying("Pin to notes"), lambda: driver.find_elements(By.XPATH, choice), by_key=True)
-        press(driver, choice, lambda: len(kept(data_dir)) > before, by_key=True)
-        note = kept(data_dir)[-1]
+        press(driver, choice, lambda: kept(data_dir), by_key=True)
+        (note,) = kept(data_dir)
         assert note.pinned is not None
+        there = saying("Open the note")
+        press(driver, choice, lambda: "It is pinned already" in driver.page_source, by_key=True)
+        wait_for(lambda: driver.find_element(By.XPATH, there).get_attribute("href").endswith(f"/notes?note={note.id}"))
 
         driver.get(f"{address}/notes")
         box = f".st-key-note-{note.id} textarea"

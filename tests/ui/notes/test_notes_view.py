@@ -11,6 +11,7 @@ from streamlit.testing.v1 import AppTest
 
 import propcite.ui
 from propcite.app.ingest.sources import Upload
+from propcite.app.notes.pinning import pinned
 from propcite.app.parts import Parts
 from propcite.app.settings import load_settings
 from propcite.retrieval.encoding.encoder import Encoder
@@ -98,8 +99,8 @@ def test_a_note_shows_what_has_no_source_and_which_source_was_removed(
 def test_two_notes_may_say_the_same(opened: Page, parts: Parts, tmp_path: Path) -> None:
     town = parts.library.collection("town")
     cited = parts.pipeline(town).cite("The ferry leaves at seven.")
-    for _ in range(2):
-        parts.notes.set_cited(parts.notes.add(town, cited.text, cited).id, cited, 1)
+    for pin in (cited, None):
+        parts.notes.set_cited(parts.notes.add(town, cited.text, pin).id, cited, 1)
     test = opened(tmp_path)
     assert len([box for box in test.text_area if box.value == cited.text]) == 2
 
@@ -110,11 +111,43 @@ def test_an_answer_its_statement_and_its_quote_are_pinned(opened: Page, parts: P
     test = opened(tmp_path, view="", answer=answer.id)
     for kind in ("answer", "fact", "quote"):
         test = press(test, f"pin-{kind}")
-    pinned = [note.pinned for note in parts.notes.all(town)]
-    assert pinned[0] == parts.library.answer(answer.id)
-    assert pinned[2] is not None
-    assert pinned[2].text.startswith("“")
+    whole, _, quote = [note.pinned for note in parts.notes.all(town)]
+    assert whole == parts.library.answer(answer.id)
+    assert quote is not None
+    assert quote.text.startswith("“")
     assert "ninety people" in texts(opened(tmp_path))
+
+
+@pytest.mark.parametrize("kind", ["answer", "fact", "quote"])
+def test_what_is_pinned_twice_leads_to_the_note_that_is_there(
+    opened: Page, parts: Parts, tmp_path: Path, kind: str
+) -> None:
+    town = parts.library.collection("town")
+    answer = parts.pipeline(town).answer("How many people does the ferry carry?")
+    parts.notes.add(town, "another note")
+    test = press(opened(tmp_path, view="", answer=answer.id), f"pin-{kind}")
+    assert [toast.value for toast in test.toast] == ["Pinned to the notes of this collection"]
+    test = press(test, f"pin-{kind}")
+    assert [toast.value for toast in test.toast] == ["It is pinned already"]
+    (_, note) = parts.notes.all(town)
+    link = next(one for one in test.get("page_link") if one.proto.label == "Open the note")
+    assert link.proto.query_string == f"note={note.id}"
+
+    alone = opened(tmp_path, note=note.id)
+    assert answer.question in texts(alone)
+    assert "another note" not in [box.value for box in alone.text_area]
+    assert len(press(alone, "all-notes").text_area) == 3
+    assert "was removed" in texts(opened(tmp_path, note="gone"))
+
+
+def test_a_pinned_statement_opens_its_answer_at_its_place(opened: Page, parts: Parts, tmp_path: Path) -> None:
+    town = parts.library.collection("town")
+    answer = parts.pipeline(town).answer("How many people does the ferry carry?")
+    note = parts.notes.add(town, "", pinned(answer, "2"), answer=answer.id)
+    test = press(opened(tmp_path), f"answer-{note.id}")
+    assert (test.query_params["answer"], test.query_params["fact"]) == (answer.id, "2")
+    parts.library.remove_answer(answer.id)
+    assert f"answer-{note.id}" not in [button.key for button in opened(tmp_path).button]
 
 
 def test_what_is_typed_in_two_tabs_is_not_lost(opened: Page, parts: Parts, tmp_path: Path) -> None:

@@ -82,6 +82,12 @@ def test_each_value_is_shown_with_its_origin(opened: Opened, monkeypatch: pytest
     assert SECRET not in texts(test)
 
 
+def test_what_a_reload_loses_is_said(opened: Opened) -> None:
+    assert "What you type is kept once a button of its group is pressed, until this page is loaded again" in texts(
+        opened()
+    )
+
+
 def test_each_setting_has_a_name_in_plain_words_beside_its_own(opened: Opened) -> None:
     assert LABELS.keys() == {name for group in GROUPS for name in group.settings}
     assert len(set(LABELS.values())) == len(LABELS)

@@ -33,19 +33,33 @@ class Notes:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def add(self, collection: CollectionInfo, text: str, pinned: CitedAnswer | None = None, by: str = "") -> Note:
-        """Store a new note at the end of the collection's notebook."""
+    def add(
+        self, collection: CollectionInfo, text: str, pinned: CitedAnswer | None = None, by: str = "", answer: str = ""
+    ) -> Note:
+        """Store a note at the end of the collection's notebook, as `keep` does."""
+        return self.keep(collection, text, pinned, by, answer)[0]
+
+    def keep(
+        self, collection: CollectionInfo, text: str, pinned: CitedAnswer | None, by: str, answer: str
+    ) -> tuple[Note, bool]:
+        """Store a new note; return it and true, or false with a note that pins the same and says no less already.
+
+        `answer` is the id of the answer that is pinned or that the pinned part is of.
+        """
         if not text.strip() and pinned is None:
             raise AppError("an empty note: write something, or pin an answer")
         with self._database.session() as session:
             if session.get(CollectionRow, collection.id) is None:
                 raise NotFoundError(f"the collection {collection.name!r} was deleted meanwhile: the note is not kept")
+            if pinned and (same := _same(session, collection, text, pinned, answer)):
+                return same, False
             row = NoteRow(id=secrets.token_hex(6), collection_id=collection.id, by=by, pinned=_body(pinned), version=1)
+            row.answer_id = answer
             row.text, row.cited = _checked(text), ""
             row.made_at = row.changed_at = now()
             session.add(row)
             session.flush()
-            return _note(row, collection.name)
+            return _note(row, collection.name), True
 
     def all(self, collection: CollectionInfo) -> list[Note]:
         """Return the notes of a collection, the oldest first."""
@@ -81,6 +95,15 @@ class Notes:
             session.delete(_row(session, note_id))
 
 
+def _same(session: Session, collection: CollectionInfo, text: str, pinned: CitedAnswer, answer: str) -> Note | None:
+    """Return the first note that pins the same of the same answer, and says the same if `text` says anything."""
+    query = select(NoteRow).where(NoteRow.collection_id == collection.id, NoteRow.answer_id.in_([answer, ""]))
+    query = query.where(NoteRow.pinned != "").order_by(NoteRow.made_at, NoteRow.id)
+    found = (_note(row, collection.name) for row in session.scalars(query))
+    words = _checked(text)
+    return next((n for n in found if n.pinned and n.pinned.id == pinned.id and words in ("", n.text)), None)
+
+
 def _checked(text: str) -> str:
     if len(text) > MAX_NOTE:
         raise AppError(f"a note has at most {MAX_NOTE:,} characters, this one {len(text):,}: divide it")
@@ -113,4 +136,4 @@ def _body(answer: CitedAnswer | None) -> str:
 def _note(row: NoteRow, collection: str) -> Note:
     pinned, cited = (from_json(body) if body else None for body in (row.pinned, row.cited))
     dates = aware(row.made_at), aware(row.changed_at)
-    return Note(row.id, collection, row.by, row.text, pinned, cited, row.version, *dates)
+    return Note(row.id, collection, row.by, row.text, pinned, cited, row.version, *dates, row.answer_id)

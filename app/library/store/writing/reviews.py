@@ -43,7 +43,7 @@ class Reviews:
             rows = session.execute(_query().where(begins).limit(2)).all() if id_ else []
             if len(rows) != 1:
                 many = "several drafts begin with" if rows else "no draft"
-                raise NotFoundError(f"{many} {id_[:40]!r}: propcite reviews list shows their ids")
+                raise NotFoundError(f"{many} {id_[:40]!r}", ": propcite reviews list shows their ids")
             return _info(*rows[0])
 
     def all(self, collections: Collection[CollectionInfo] | None = None) -> list[ReviewInfo]:
@@ -183,4 +183,4 @@ def _decision(row: DecisionRow) -> Decision:
 
 
 def _removed(id_: str) -> NotFoundError:
-    return NotFoundError(f"the draft {id_[:40]!r} was removed: propcite reviews list shows the others")
+    return NotFoundError(f"the draft {id_[:40]!r} was removed", ": propcite reviews list shows the others")

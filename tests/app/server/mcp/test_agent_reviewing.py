@@ -124,6 +124,8 @@ def test_notes_are_added_pinned_and_read(address: str, harbour: Parts, mode: str
     def ids(**chosen: Any) -> list[str]:
         return [note["id"] for note in result_of(address, "list_notes", mode=mode, **chosen)["notes"]]
 
+    assert result_of(address, "add_note", answer=kept["id"]) == whole
+    assert whole["answer"] == kept["id"]
     every = [written["id"], pinned["id"], whole["id"], opened["id"]]
     assert ids() == every == [note.id for note in harbour.notes.all(harbour.library.collection("harbour"))]
     assert ids(answer=kept["id"]) == [pinned["id"], whole["id"]]
@@ -191,6 +193,19 @@ def test_a_draft_is_begun_read_decided_on_and_cited_again(address: str, mode: st
     assert "new words" in refusal(call(address, "decide", review=review, fact=1, choice="changed"))
 
 
+def test_all_open_facts_are_decided_in_one_call(address: str) -> None:
+    review = result_of(address, "begin_review", text=f"{HEIGHT} {WRONG} {COST}", name="plan.md")["id"]
+    assert result_of(address, "read_review", review=review, wait=60)["num_facts"] == 3
+    result_of(address, "decide", review=review, fact=1, choice="rejected")
+    made = result_of(address, "decide_all", review=review, choice="accepted", verdicts=["supported"], note="read")
+    assert (made["decided"], made["num_decided"], made["num_facts"]) == (1, 2, 3)
+    rest = call(address, "decide_all", review=review, choice="rejected")
+    assert text_of(rest) == "1 more decided. 3 of 3 facts are decided on."
+    facts = result_of(address, "read_review", review=review)["facts"]
+    assert [fact["choice"] for fact in facts] == ["rejected", "rejected", "accepted"]
+    assert "choice" in refusal(call(address, "decide_all", review=review, choice="open"))
+
+
 def test_a_long_draft_is_stopped_and_keeps_what_was_cited(address: str) -> None:
     begun = result_of(address, "begin_review", text=f"{HEIGHT} {COST}\n\n" * 2000, name="long.txt")
     assert begun["state"] == "citing"
@@ -228,6 +243,7 @@ def test_a_key_sees_and_writes_in_its_collections_alone(guarded: str, harbour: P
         ("read_review", {}),
         ("cancel_review", {}),
         ("decide", {"fact": 1, "choice": "rejected"}),
+        ("decide_all", {"choice": "rejected"}),
         ("begin_review", {}),
     ):
         refused = refusal(call(guarded, tool, theirs, review=begun["id"], **arguments))

@@ -25,10 +25,10 @@ def tools(address: str) -> ListToolsResult:
 
 def test_the_tools_say_what_they_do_and_whether_they_change_anything(tools: ListToolsResult) -> None:
     names = ["search", "check", "cite", "evidence", "explain", "ask", "compare", "list_notes", "add_note"]
-    names += ["list_reviews", "begin_review", "read_review", "decide", "cancel_review"]
+    names += ["list_reviews", "begin_review", "read_review", "decide", "decide_all", "cancel_review"]
     assert [tool.name for tool in tools.tools] == names
     changing = {tool.name for tool in tools.tools if tool.annotations and not tool.annotations.read_only_hint}
-    assert changing == {"cite", "ask", "compare", "add_note", "begin_review", "decide", "cancel_review"}
+    assert changing == {"cite", "ask", "compare", "add_note", "begin_review", "decide", "decide_all", "cancel_review"}
     adding = {tool.name for tool in tools.tools if tool.annotations and not tool.annotations.idempotent_hint}
     assert adding == {"add_note", "begin_review"}
     assert not any(tool.annotations.destructive_hint for tool in tools.tools if tool.annotations)
