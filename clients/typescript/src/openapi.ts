@@ -555,6 +555,8 @@ export interface paths {
         /**
          * Add Note
          * @description Add a note to a collection, by default to that of the answer which it pins.
+         *
+         *     What is pinned already is not pinned twice: without other words its note is returned, with status 200.
          */
         post: operations["add_note"];
         delete?: never;
@@ -751,6 +753,26 @@ export interface paths {
          * @description Accept, change or reject a fact, or open it again; earlier decisions are kept.
          */
         post: operations["decide"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/reviews/{review_id}/decisions/all": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Decide All
+         * @description Accept or reject all facts that nobody decided on at once; each can be decided again.
+         */
+        post: operations["decide_all"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1533,6 +1555,42 @@ export interface components {
             places: string[];
             /** Link */
             link?: string;
+        };
+        /**
+         * DecidedAtOnce
+         * @description How many facts one decision was kept on, and the draft after it.
+         */
+        DecidedAtOnce: {
+            /** Decided */
+            decided: number;
+            review: components["schemas"]["Review"];
+        };
+        /**
+         * DecisionOnAll
+         * @description One decision on all facts that nobody decided on, or on those of them with one of these verdicts.
+         */
+        DecisionOnAll: {
+            /**
+             * Choice
+             * @enum {string}
+             */
+            choice: "accepted" | "rejected";
+            /**
+             * Verdicts
+             * @description empty: whatever their verdict
+             * @default []
+             */
+            verdicts?: components["schemas"]["Label"][];
+            /**
+             * Note
+             * @default
+             */
+            note?: string;
+            /**
+             * By
+             * @default
+             */
+            by?: string;
         };
         /**
          * DecisionRequest
@@ -2656,6 +2714,8 @@ export interface components {
         /**
          * StoredNote
          * @description A note; `cited` is its text with citations, null until it is cited and once it was changed.
+         *
+         *     `answer` is the id of the answer that it was pinned from; empty where nothing is, or that is not known.
          */
         StoredNote: {
             /** Id */
@@ -2680,6 +2740,11 @@ export interface components {
              * Format: date-time
              */
             changed_at: string;
+            /**
+             * Answer
+             * @default
+             */
+            answer?: string;
         };
         /**
          * SuggestedQuestion
@@ -5657,6 +5722,15 @@ export interface operations {
             };
         };
         responses: {
+            /** @description The note that pins the same already */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StoredNote"];
+                };
+            };
             /** @description Successful Response */
             201: {
                 headers: {
@@ -6814,6 +6888,104 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ReviewFact"];
+                };
+            };
+            /** @description No key, or an unknown one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The key does not allow this */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No such collection, document or job */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A field is missing or wrong */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests with this key */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The model server cannot be used */
+            502: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too busy, or still loading */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    decide_all: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                review_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["DecisionOnAll"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DecidedAtOnce"];
                 };
             };
             /** @description No key, or an unknown one */
