@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import takewhile
 
 from propcite.app.answering.naming import Name, described_in
-from propcite.attribution.english import Form, answer_form, content_words, defined_term, is_question, share_found, stem
+from propcite.attribution.english import Form, answer_form, content_words, defined_term, is_question, share_found
 from propcite.retrieval.text import Passage
 
 MIN_SHARED = 2  # words of a heading that asks what a question asks; one more where it is no question itself
@@ -26,11 +26,9 @@ _STATE = re.compile(
     re.IGNORECASE,
 )
 _ONE = re.compile(r"\W*(?:what|which)(?:['’]s|\s+(?:is|was))\b", re.IGNORECASE)
-# What means the document itself.
-_DOCUMENT = frozenset(
-    map(stem, "agreement article author contract document guideline paper plan policy report study text trial".split())
-)
-_VERBS = frozenset("appli cover describ discuss exist give includ list mention name present say state use".split())
+# Verbs that say that something is stated, and nouns that mean the document itself.
+_VERBS = "apply cover describe discuss exist give include list mention name present say state use"
+_DOCUMENTS = "agreement article author contract document guideline paper plan policy report study text trial"
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +119,7 @@ def states(section: Section, question: str) -> bool:
     asked = content_words(question[opening.end() :]) if opening else []
     if not opening or not words or asked[: len(words)] != words:
         return False
-    rest = {*asked[len(words) :], *content_words(opening["by"] or "")} - _VERBS - _DOCUMENT
+    rest = {*asked[len(words) :], *content_words(opening["by"] or "")} - {*content_words(f"{_VERBS} {_DOCUMENTS}")}
     return rest <= {*content_words(section.above), *content_words(section.text)}
 
 
