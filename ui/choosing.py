@@ -20,9 +20,8 @@ def choose_collection() -> CollectionInfo | None:
     chosen = _chosen_among(by_name)
     before, st.session_state[SHOWN_OF] = st.session_state.get(SHOWN_OF, ""), chosen.name if chosen else ""
     st.session_state[GONE] = gone = "" if before in by_name else before
-    place = (
-        st.empty()
-    )  # in every run: a line that comes and goes would make new boxes of those below, without their text
+    # A line that comes and goes would make new boxes of those below, without their text: its place is always there.
+    place = st.empty()
     if gone:
         now = f" What you do now is done over “{chosen.name}”." if chosen else ""
         place.warning(plain(f"“{gone}” is no longer here.{now}"), icon=":material/info:")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from propcite.attribution.english import tag, verbs
+from propcite.attribution.english import content_words, tag, verbs
 
 MAX_HEADING_WORDS = 8  # a longer line without a verb is a broken sentence and may state something
 
@@ -90,6 +90,8 @@ def needs_citation(text: str) -> bool:
     False
     >>> needs_citation("Water boils at 100 °C."), needs_citation("Here is what I found:")
     (True, False)
+    >>> needs_citation("It was the"), needs_citation("It was 12 m")
+    (False, True)
     >>> needs_citation("The documents do not say."), needs_citation("The law does not say.")
     (False, True)
     """
@@ -98,7 +100,7 @@ def needs_citation(text: str) -> bool:
     if not any(char.isalnum() for char in low) or _is_question(low) or _EXCLAMATION.match(low):
         return False
     low = low.lstrip("\"'“‘(«¿ ")
-    if _TRANSITION.match(low) or _MARKDOWN_HEADING.match(text):
+    if _TRANSITION.match(low) or _MARKDOWN_HEADING.match(text) or _is_cut_off(plain):
         return False
     low = _OPENER.sub("", low, count=1)
     if _CONVERSATION.match(low) or _LEAD_IN.search(low):
@@ -130,6 +132,11 @@ def _states_more(low: str) -> bool:
         len(part.split()) > 2 and not (_ABSTENTION.match(part) or _NOT_STATED.search(part) or _CONVERSATION.match(part))
         for part in _BUT.split(low)
     )
+
+
+def _is_cut_off(plain: str) -> bool:
+    """Return whether a text ends before it states anything: "It is", where the writing stopped."""
+    return not plain.endswith((".", "!", "…")) and not content_words(plain)
 
 
 def _is_heading(plain: str, low: str) -> bool:

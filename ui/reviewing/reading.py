@@ -17,6 +17,7 @@ from propcite.app.reviewing.parts_of_text import part_numbers, part_of, parts_of
 from propcite.attribution.citations import CitedAnswer, Label
 from propcite.attribution.formats.cited_documents import with_documents
 from propcite.attribution.formats.reviewed.decisions import Choice
+from propcite.attribution.judges import NOT_JUDGED
 from propcite.retrieval.text import Span
 from propcite.ui import session
 from propcite.ui.clickable import show_answer
@@ -26,7 +27,6 @@ from propcite.ui.reviewing import deciding, drafts
 from propcite.ui.reviewing.words import (
     CHOICES,
     FORMATS,
-    NOT_CHECKED,
     decided_line,
     place_line,
     row,
@@ -72,7 +72,7 @@ def _answer(parts: Parts, info: ReviewInfo) -> tuple[CitedAnswer, list[Span], di
 def unchecked(info: ReviewInfo) -> str:
     """Return a line on statements that the judge could not check, such as while its server was away; empty for none."""
     verdicts = (fact.verdict for fact in _answer(session.parts(), info)[0].facts)
-    reasons = [v.reason for v in verdicts if v and v.label is Label.UNCHECKED and v.reason.startswith(NOT_CHECKED)]
+    reasons = [v.reason for v in verdicts if v and v.label is Label.UNCHECKED and v.reason.startswith(NOT_JUDGED)]
     return unchecked_line(reasons)
 
 

@@ -10,9 +10,9 @@ from propcite.app.reviewing.facts import DraftFact
 from propcite.attribution.citations import Label
 from propcite.attribution.formats.reviewed.decisions import Choice
 from propcite.attribution.formats.wording import SIGNS
+from propcite.attribution.judges import NOT_JUDGED
 from propcite.ui.words import counted, fact_line, percent
 
-NOT_CHECKED = "not checked: "  # begins the reason of a verdict that no judge gave
 CHOICES = {
     Choice.OPEN: "Not decided",
     Choice.ACCEPTED: "Accepted",
@@ -62,7 +62,7 @@ def unchecked_line(reasons: Sequence[str]) -> str:
     >>> unchecked_line(["not checked: no server answers"])
     '1 statement could not be checked: no server answers'
     """
-    first = next(iter(reasons), "").removeprefix(NOT_CHECKED)
+    first = next(iter(reasons), "").removeprefix(NOT_JUDGED)
     return f"{counted(len(reasons), 'statement')} could not be checked: {first}" if reasons else ""
 
 

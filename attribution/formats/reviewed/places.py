@@ -16,6 +16,7 @@ from propcite.retrieval.text import Heading, Span
 MAX_GAP = 12  # words between two that follow each other: the address of a link, a note
 MAX_MISSING = 4  # one word of so many may be missing
 _WORD = re.compile(r"[^\W_]+")
+_LABEL = re.compile(r"^Note \d+: ")
 
 
 class WordPlaces:
@@ -100,11 +101,19 @@ def places_of_facts(answer: CitedAnswer, places: WordPlaces) -> Iterator[tuple[C
     """
     after = 0
     for sentence in answer.sentences:
-        around = places.find(sentence.span.of(answer.text), after)
-        after = around.start if around else after
+        words = _unlabelled(sentence.span, answer.text)
+        around = places.find(words, after)
+        if around and words == sentence.span.of(answer.text):  # a note may be anywhere in its file
+            after = around.start
         for cited in sentence.propositions:
             if cited.proposition.check_worthy:
-                yield cited, around and (places.find(hull(cited, sentence).of(answer.text), after, around) or around)
+                own = _unlabelled(hull(cited, sentence), answer.text)
+                yield cited, around and (places.find(own, around.start, around) or around)
+
+
+def _unlabelled(span: Span, text: str) -> str:
+    """Return words without the label that a reader puts in front of a note."""
+    return _LABEL.sub("", span.of(text), count=1)
 
 
 def hull(cited: CitedProposition, sentence: CitedSentence) -> Span:

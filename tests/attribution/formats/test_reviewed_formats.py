@@ -164,6 +164,7 @@ def test_a_markdown_draft_keeps_its_source_and_gets_footnotes(propcite: PropCite
     without = re.sub(r"\n\n(?:\[\^fact-\d+\]: .*\n?)+\Z", "\n", re.sub(r"\[\^fact-\d+\](?!:)", "", written))
     assert without.replace("```\n\n\n", "```\n\n").strip() == MARKDOWN.strip()
     assert re.search(r"on 28 May 2025\.\[\^fact-\d+\] It is \*96 metres long\*\.\[\^fact-\d+\]\[\^1\]", written)
+    assert re.search(r"^\[\^1\]: A note of its own\.\[\^fact-\d+\]$", written, re.M)
     assert "\n```\nThe ferry crosses the estuary every 20 minutes.\n```\n" in written
     notes = re.findall(r"^\[\^fact-(\d+)\]: (.*)$", written, re.M)
     assert len(notes) == len(answer.facts)
