@@ -21,6 +21,7 @@ from propcite.attribution.formats.wording import (
     location_of,
     notices,
     trust_line,
+    written_by,
 )
 from propcite.retrieval.fidelity import Fidelity
 from propcite.retrieval.text import Hit
@@ -95,7 +96,7 @@ def show_facts(answer: CitedAnswer, names: dict[str, str]) -> None:
             soft_wrap=not out.is_terminal,
         )
     facts = "" if answer.abstained else f"{held} of {len(answer.facts)} facts have support · "
-    writer = f"written by {escape(answer.models['generator'])} · " if "generator" in answer.models else ""
+    writer = f"{escape(line)} · " if (line := written_by(answer)) else ""
     trust = f"{escape(line)} · " if facts and (line := trust_line(answer)) else ""
     err.print(f"[dim]{facts}{trust}{writer}answer {answer.id} · {spent:.2f} s[/dim]")
 

@@ -14,7 +14,7 @@ from propcite.attribution.citations import CitedAnswer, CitedProposition, Label
 from propcite.attribution.formats import FORMATS, Format
 from propcite.attribution.formats.cited_documents import Documents, with_documents
 from propcite.attribution.formats.links import linked_by
-from propcite.attribution.formats.wording import label_of
+from propcite.attribution.formats.wording import label_of, written_by
 from propcite.ui import alternatives, explanation, feedback, record, session
 from propcite.ui.clickable import show_answer
 from propcite.ui.markdown import plain
@@ -30,7 +30,6 @@ from propcite.ui.words import (
     other_documents_line,
     sources_of,
     support_line,
-    written_by,
 )
 
 NUM_EARLIER = 12

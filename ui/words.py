@@ -38,7 +38,6 @@ def fact_line(cited: CitedProposition) -> str:
     return f"{SIGNS[label_of(cited)][0]} {' '.join(cited.proposition.text.split())}"
 
 
-EXTRACTIVE = "extractive"  # the generator that answers in the sources' own words
 UNITS = {Granularity.PASSAGE: "passage", Granularity.SENTENCE: "sentence", Granularity.PROPOSITION: "statement"}
 NOT_READ = "found by the check: the answer was written without it"
 NEITHER = "No other sentence is near."
@@ -78,20 +77,6 @@ def other_documents_line(named: Sequence[str], cited: Sequence[str]) -> str:
     """
     first, second = (" and ".join(f"“{title}”" for title in titles[:3]) for titles in (named, cited))
     return f"The question names {first}, but this answer cites {second}."
-
-
-def written_by(answer: CitedAnswer) -> str:
-    """Name what wrote the answer; empty for a text that was pasted.
-
-    >>> written_by(CitedAnswer("It is.", models={"generator": "openai/qwen3"}))
-    'written by the language model qwen3'
-    >>> written_by(CitedAnswer("It is.", models={"generator": "extractive"}))
-    'written without a language model'
-    """
-    generator = answer.models.get("generator", "")
-    if generator == EXTRACTIVE:
-        return "written without a language model"
-    return f"written by the language model {generator.partition('/')[2] or generator}" if generator else ""
 
 
 def support_line(answer: CitedAnswer) -> str:

@@ -24,6 +24,7 @@ ANSWERED_LINES = {
     Answered.NO: "Does not seem to answer the question",
 }
 ELSEWHERE = "found elsewhere"  # not in a passage that the writer of the answer had
+EXTRACTIVE = "extractive"  # the generator that answers in the sources' own words
 MAX_NAMED = 5  # other places of the same words
 
 _COUNTED = (Label.CONTRADICTED, Label.UNCHECKED)
@@ -169,3 +170,17 @@ def place_of(evidence: Evidence) -> str:
     elsewhere = "" if evidence.shown else ELSEWHERE
     location = location_of(evidence.passage, [evidence.span])
     return ", ".join(filter(None, [location, elsewhere, evidence.document_status, evidence.doubt]))
+
+
+def written_by(answer: CitedAnswer) -> str:
+    """Name what wrote the answer; empty for a text that was pasted.
+
+    >>> written_by(CitedAnswer("It is.", models={"generator": "openai/qwen3"}))
+    'written by the language model qwen3'
+    >>> written_by(CitedAnswer("It is.", models={"generator": "extractive"}))
+    'written without a language model'
+    """
+    generator = answer.models.get("generator", "")
+    if generator == EXTRACTIVE:
+        return "written without a language model"
+    return f"written by the language model {generator.partition('/')[2] or generator}" if generator else ""

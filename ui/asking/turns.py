@@ -9,13 +9,13 @@ import streamlit as st
 
 from propcite.app.library.store import Action, Scope, Turn
 from propcite.attribution.citations import CitedAnswer, Label
-from propcite.attribution.formats.wording import label_of
+from propcite.attribution.formats.wording import EXTRACTIVE, label_of
 from propcite.ui import reader, session
 from propcite.ui.asking.question_box import choose, offer
 from propcite.ui.asking.running import Question
 from propcite.ui.asking.words import turn_help, turn_line
 from propcite.ui.markdown import plain
-from propcite.ui.words import EXTRACTIVE, counted
+from propcite.ui.words import counted
 
 FOR_READERS = "Anyone who may read this collection here can open this answer:"
 ONLY_HERE = "This link works on this machine only. To share it with others, set PROPCITE_PUBLIC_ADDRESS:"

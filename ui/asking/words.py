@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from propcite.app.answering.steps import STEPS, Step, duration
 from propcite.app.library.store import AnswerInfo, Turn
 from propcite.attribution.citations import CitedAnswer, Label
-from propcite.attribution.formats.wording import label_of
-from propcite.ui.words import EXTRACTIVE, counted, percent
+from propcite.attribution.formats.wording import EXTRACTIVE, label_of
+from propcite.ui.words import counted, percent
 
 READ = "read"  # a step of the page, before those of the answer, where files were sent with a question
 NOW = {

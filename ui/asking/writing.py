@@ -12,6 +12,7 @@ from propcite.app.answering.pipeline import Pipeline
 from propcite.app.errors import without_commands
 from propcite.app.library.store import Action, CollectionInfo, Scope
 from propcite.app.turns.costs import Kind
+from propcite.attribution.formats.wording import EXTRACTIVE
 from propcite.retrieval.errors import PropCiteError
 from propcite.ui import reader, session
 from propcite.ui.asking import attached, errors, turns
@@ -23,7 +24,6 @@ from propcite.ui.asking.words import history_label_of, silence_line
 from propcite.ui.library import jobs
 from propcite.ui.markdown import plain
 from propcite.ui.people.turns import admitted
-from propcite.ui.words import EXTRACTIVE
 
 ASKING = "asking"  # in the address: the answer that is being written
 GONE = "The answer that was being written here is gone: the page's server was started again. Ask once more."
