@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import takewhile
 
 from propcite.app.answering.naming import Name, described_in
@@ -26,9 +27,17 @@ _STATE = re.compile(
     re.IGNORECASE,
 )
 _ONE = re.compile(r"\W*(?:what|which)(?:['’]s|\s+(?:is|was))\b", re.IGNORECASE)
-# Verbs that say that something is stated, and nouns that mean the document itself.
+# Nouns of what says something, such as the document itself, and verbs of its saying.
+DOCUMENT_NOUNS = frozenset(
+    """
+    act agreement analysis article assessment author bill book brochure bulletin bylaws catalogue charter code contract
+    convention decree directive document faq glossary guide guideline guidelines handbook index instructions law leaflet
+    lease ledger letter list log manual memo minutes note notes order paper plan policy press procedure programme
+    proposal protocol readme record register regulation regulations report resolution review rules schedule
+    specification standard statement statute strategy study summary survey terms text trial tutorial
+    """.split()
+)
 _VERBS = "apply cover describe discuss exist give include list mention name present say state use"
-_DOCUMENTS = "agreement article author contract document guideline paper plan policy report study text trial"
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,8 +128,13 @@ def states(section: Section, question: str) -> bool:
     asked = content_words(question[opening.end() :]) if opening else []
     if not opening or not words or asked[: len(words)] != words:
         return False
-    rest = {*asked[len(words) :], *content_words(opening["by"] or "")} - {*content_words(f"{_VERBS} {_DOCUMENTS}")}
-    return rest <= {*content_words(section.above), *content_words(section.text)}
+    said = {*content_words(section.above), *content_words(section.text), *_words_of_saying()}
+    return {*asked[len(words) :], *content_words(opening["by"] or "")} <= said
+
+
+@cache
+def _words_of_saying() -> frozenset[str]:
+    return frozenset(content_words(" ".join([_VERBS, *DOCUMENT_NOUNS])))
 
 
 def asks_for_all(question: str) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from propcite.app.answering.headings import without_number
+from propcite.app.answering.headings import DOCUMENT_NOUNS, without_number
 from propcite.app.overview.clauses import Form
 from propcite.app.overview.statements import has_verb
 from propcite.app.overview.subjects import ORDERS, Spelling, is_plural
@@ -19,13 +19,6 @@ SAME_NAME = 0.5  # share of a heading's words that its document's title has
 MAX_INITIALS = 3  # letters; a longer word in capitals is a word
 OPENS = frozenset("who whose what which when where why how".split())  # of headings: others ask for yes or no
 
-_TELLS = lexicon.words("""
-    act agreement analysis article assessment bill book brochure bulletin bylaws catalogue charter code contract
-    convention decree directive document faq glossary guide guideline guidelines handbook index instructions law leaflet
-    lease ledger letter list log manual memo minutes note notes order paper plan policy press procedure programme
-    proposal protocol readme record register regulation regulations report resolution review rules schedule
-    specification standard statement statute strategy study summary survey terms tutorial
-""")  # what says something about something
 _SEVERAL = re.compile(r"[A-Za-z]+s (?:of|for|on) ")  # as "Minutes of the council"
 _TO = re.compile(r"how to (?=\w)", re.IGNORECASE)
 _SETTING = re.compile(
@@ -124,8 +117,10 @@ def document_name(title: str) -> str:
         return f"the {name[0].lower()}{name[1:]}".split(",")[0]
     if not name or name.count('"') % 2 or name.count("“") != name.count("”"):
         return ""
-    tells = _TELLS & set(re.findall(r"\w+", name.lower())) if " " in name else re.search(r"\d|\w[A-Z]", name)
-    return name if tells else f"the document {name}"
+    names_kind = (
+        DOCUMENT_NOUNS & set(re.findall(r"\w+", name.lower())) if " " in name else re.search(r"\d|\w[A-Z]", name)
+    )
+    return name if names_kind else f"the document {name}"
 
 
 def _as_inside(text: str, spelling: Spelling) -> str:

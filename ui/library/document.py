@@ -84,7 +84,7 @@ def _read_again(collection: CollectionInfo, info: DocumentInfo) -> None:
         try:
             kept = None if is_address(info.source) else session.parts().finder.find(info.id).path
         except NotFoundError as error:
-            st.session_state["library-told"] = without_commands(error)
+            st.session_state["library-notice"] = without_commands(error)
             return
         jobs.read_again(collection.name, info.source, kept)
 

@@ -49,8 +49,8 @@ def show() -> None:
     if session.visitor().may_create:
         with st.sidebar.expander("New collection", key="creating"):
             st.text_input("Its name", key="new-collection", on_change=collection.create)
-    if told := st.session_state.pop("library-told", ""):
-        st.error(plain(told), icon=":material/error:")
+    if notice := st.session_state.pop("library-notice", ""):
+        st.error(plain(notice), icon=":material/error:")
     opened = st.query_params.get("document", "")
     going_on = jobs.show(chosen, is_document_open=bool(opened and chosen))
     holds = None

@@ -29,7 +29,7 @@ def read_docx(name: str, data: bytes) -> Document:
     writer = _Writer(draft, package)
     body = package.root.find("{*}body")
     writer.blocks(body if body is not None else ())
-    writer.close_lists()
+    draft.to_depth(0)
     fields = package.properties()
     title = writer.title or fields.pop("title", "")
     return draft.document(name, title, {"kind": "docx", **{key: fields.get(key, "") for key in ("author", "date")}})
@@ -51,7 +51,6 @@ class _Writer:
         self._graphics: list[Any] = []  # charts and diagrams of the current paragraph
         self._references: list[tuple[str, str]] = []  # notes that the current paragraph refers to
         self._numbers = {"footnote": 0, "endnote": 0}
-        self._depth = 0  # of open lists
         self._nesting = 0  # of text boxes in each other
 
     def blocks(self, parent: Any) -> None:
@@ -60,13 +59,10 @@ class _Writer:
                 case "p":
                     self._paragraph(element)
                 case "tbl":
-                    self.close_lists()
+                    self.draft.to_depth(0)
                     self._table(element)
                 case tag if tag in _CONTAINERS:
                     self.blocks(element)
-
-    def close_lists(self) -> None:
-        self._to_depth(0)
 
     def _paragraph(self, paragraph: Any) -> None:
         style = self.styles.of(paragraph)
@@ -74,30 +70,22 @@ class _Writer:
         if words.strip() and not style.is_contents:
             label = self.numbering.label(paragraph, style)
             if style.level:
-                self.close_lists()
+                self.draft.to_depth(0)
                 self.draft.block(
                     f"{label.marker} {words}" if label and not label.is_bullet else words, level=style.level
                 )
                 if style.is_title and not self.title:
                     self.title = words
             elif label:
-                self._to_depth(label.depth)
+                self.draft.to_depth(label.depth)
                 if not label.continues:
                     self.draft.open_item("" if label.is_bullet else f"{label.marker} ")
                 self.draft.block(words)
                 self.draft.close_item()
             else:
-                self.close_lists()
+                self.draft.to_depth(0)
                 self.draft.block(words)
         self._notes_and_boxes()
-
-    def _to_depth(self, depth: int) -> None:
-        while self._depth > depth:
-            self.draft.close_list()
-            self._depth -= 1
-        while self._depth < depth:
-            self.draft.open_list(None)
-            self._depth += 1
 
     def _notes_and_boxes(self) -> None:
         """Write the notes and text boxes of the paragraph or table that was just written."""
@@ -110,12 +98,12 @@ class _Writer:
             self._references = []  # references in a note are ignored
             self.draft.block(f"{'Note' if kind == 'footnote' else 'Endnote'} {self._numbers[kind]}: {words.strip()}")
         for graphic in graphics:
-            self.close_lists()
+            self.draft.to_depth(0)
             write_graphic(self.draft, self._package, self._package.main, graphic)
         if self._nesting < _MAX_DEPTH:
             self._nesting += 1
             for box in boxes:
-                self.close_lists()
+                self.draft.to_depth(0)
                 self.blocks(box)
             self._nesting -= 1
 
@@ -168,7 +156,7 @@ class _Writer:
             for grid in grids:
                 for cell, _, _ in grid:
                     self.blocks(cell)
-            self.close_lists()
+            self.draft.to_depth(0)
             return
         texts = list(limit_cells(self.name, self._read_rows(grids)))
         named = bool(rows) and (rows[0].find("{*}trPr/{*}tblHeader") is not None or _is_bold(rows))

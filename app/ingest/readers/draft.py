@@ -130,6 +130,13 @@ class Draft:
             self._indents.pop()
         self._in_list = self._in_list and bool(self._counters)
 
+    def to_depth(self, depth: int) -> None:
+        """Close and open bullet lists until so many are open."""
+        while len(self._counters) > depth:
+            self.close_list()
+        while len(self._counters) < depth:
+            self.open_list(None)
+
     def open_item(self, marker: str = "") -> None:
         """Open a list item.  A `marker` replaces the bullet or the next number."""
         number = self._counters[-1] if self._counters else None

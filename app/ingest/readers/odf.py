@@ -151,7 +151,6 @@ class _Writer:
         self._numbering = Numbering(words.styles)
         self._aside: list[Any] = []  # text boxes and notes of the current paragraph
         self._num_notes = 0
-        self._depth = 0  # of open lists, which stay open from one list to the next
         self._in_item = False
 
     def blocks(self, parent: Any) -> None:
@@ -162,7 +161,7 @@ class _Writer:
                 self._list(element)
                 continue
             if not self._in_item:
-                self._to_depth(0)
+                self.draft.to_depth(0)
             match tag:
                 case "h":
                     level = attribute(element, "outline-level", "1")
@@ -176,15 +175,7 @@ class _Writer:
                 case _ if tag in _CONTAINERS and attribute(element, "display") != "none":
                     self.blocks(element)
         if not self._in_item:
-            self._to_depth(0)
-
-    def _to_depth(self, depth: int) -> None:
-        while self._depth > depth:
-            self.draft.close_list()
-            self._depth -= 1
-        while self._depth < depth:
-            self.draft.open_list(None)
-            self._depth += 1
+            self.draft.to_depth(0)
 
     def _block(self, paragraph: Any, level: int) -> None:
         self.draft.block(self.words.of(paragraph, self._aside), level=level)
@@ -209,7 +200,7 @@ class _Writer:
                 if local_name(inner) == "list":
                     self._list(inner, style, depth + 1, counts)
                     continue
-                self._to_depth(depth)
+                self.draft.to_depth(depth)
                 if not is_begun:
                     label = self._numbering.label(style, counts, depth, item)
                     if not label.isspace():

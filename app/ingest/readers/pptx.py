@@ -75,19 +75,17 @@ def _write_shape(draft: Draft, package: Package, path: str, shape: Shape) -> Non
 def _write_text(draft: Draft, shape: Any, *, bulleted: bool) -> None:
     body = shape.find("{*}txBody")
     paragraphs = [p for p in body.iterfind("{*}p") if drawn_words(p).strip()] if body is not None else []
-    depth = 0
     counts: dict[int, int] = {}  # by depth, of the numbered paragraphs that follow each other
     for paragraph in paragraphs:
-        target = _depth(paragraph, bulleted and len(paragraphs) > 1)
-        _to_depth(draft, depth, target)
-        depth = target
+        depth = _depth(paragraph, bulleted and len(paragraphs) > 1)
+        draft.to_depth(depth)
         marker = _marker(paragraph, counts)
         if depth:
             draft.open_item(marker)
         draft.block(drawn_words(paragraph))
         if depth:
             draft.close_item()
-    _to_depth(draft, depth, 0)
+    draft.to_depth(0)
 
 
 def _depth(paragraph: Any, bulleted: bool) -> int:
@@ -119,13 +117,6 @@ def _marker(paragraph: Any, counts: dict[int, int]) -> str:
     form = next((form for name, form in _FORMS.items() if kind.startswith(name)), "1")
     first_bracket, last = ("(", ")") if kind.endswith("ParenBoth") else ("", ")" if kind.endswith("ParenR") else ".")
     return f"{first_bracket}{numbered(counts[depth], form)}{'' if kind.endswith('Plain') else last} "
-
-
-def _to_depth(draft: Draft, depth: int, target: int) -> None:
-    for _ in range(depth, target):
-        draft.open_list(None)
-    for _ in range(target, depth):
-        draft.close_list()
 
 
 def _write_table(draft: Draft, table: Any) -> None:

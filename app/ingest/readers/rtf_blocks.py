@@ -52,7 +52,6 @@ class Blocks:
     _rows: list[_TableRow] = field(default_factory=list)
     _cells: list[str] = field(default_factory=list)  # of the open row
     _cell: list[Paragraph] = field(default_factory=list)  # of the open cell
-    _depth: int = 0  # of the open lists
 
     def paragraph(self, paragraph: Paragraph, *, in_table: bool) -> None:
         """Write a paragraph, or keep it for its cell."""
@@ -63,18 +62,18 @@ class Blocks:
         if not paragraph.words.strip():
             return
         if paragraph.level:
-            self._to_depth(0)
+            self.draft.to_depth(0)
             label = "" if paragraph.is_bullet else paragraph.label
             self.draft.block(f"{label} {paragraph.words}".strip(), level=paragraph.level)
             if paragraph.is_title and not self.title:
                 self.title = one_line(paragraph.words)
         elif paragraph.label:
-            self._to_depth(paragraph.depth)
+            self.draft.to_depth(paragraph.depth)
             self.draft.open_item("" if paragraph.is_bullet else f"{paragraph.label} ")
             self.draft.block(paragraph.words)
             self.draft.close_item()
         else:
-            self._to_depth(0)
+            self.draft.to_depth(0)
             self.draft.block(paragraph.words)
 
     def note(self, words: str) -> None:
@@ -100,21 +99,13 @@ class Blocks:
         if self._cells or self._cell:
             self.end_row((), is_header=False)
         self._end_table()
-        self._to_depth(0)
-
-    def _to_depth(self, depth: int) -> None:
-        while self._depth > depth:
-            self.draft.close_list()
-            self._depth -= 1
-        while self._depth < depth:
-            self.draft.open_list(None)
-            self._depth += 1
+        self.draft.to_depth(0)
 
     def _end_table(self) -> None:
         rows, self._rows = self._rows, []
         if not rows:
             return
-        self._to_depth(0)
+        self.draft.to_depth(0)
         edges = _edges(rows)
         above: dict[int, str] = {}
         placed = list(limit_cells(self.name, (_placed(row, edges, above) for row in rows)))
