@@ -25,6 +25,8 @@ from propcite.app.demo import DOCUMENTS, QUESTIONS
 from propcite.app.ingest.sources import gather
 from propcite.app.parts import Parts
 from propcite.app.settings import load_settings
+from propcite.retrieval.text import Granularity
+from propcite.ui.words import UNITS
 
 SESSIONS = 10
 ASKED_OF_DEMO = [json.loads(line)["question"] for line in QUESTIONS.read_text("utf-8").splitlines()]
@@ -54,7 +56,7 @@ const look = () => {
 };
 look();
 """
-LEVELS = ("propositions", "passages", "sentences")
+LEVELS = [f"{UNITS[level]}s" for level in Granularity]
 
 
 def fill(data_dir: Path) -> list[str]:
@@ -125,14 +127,14 @@ def measure(address: str, answers: Sequence[str], data_dir: Path, rounds: int) -
         line("first words of an answer", [words for words, _ in later])
         line("evidence of an answer", [evidence for _, evidence in later])
         first, shown = painted(driver, f"{address}/?answer={answers[0]}")
-        line("first words after start-up", [first])
-        line("evidence after start-up", [shown])
+        line("first words of a kept answer after start-up", [first])
+        line("evidence of a kept answer after start-up", [shown])
         again = [painted(driver, f"{address}/?answer={answers[n % len(answers)]}") for n in range(rounds)]
-        line("first words", [one for one, _ in again])
-        line("evidence", [one for _, one in again])
+        line("first words of a kept answer", [one for one, _ in again])
+        line("evidence of a kept answer", [one for _, one in again])
         spent = [turn for id_ in answers for turn in _turned(driver, f"{address}/?answer={id_}")]
-        line("a turn to the next fact: its words", [words for words, _ in spent])
-        line("a turn to the next fact: the page of its PDF too", [whole for _, whole in spent])
+        line("a turn to the next statement: its words", [words for words, _ in spent])
+        line("a turn to the next statement: the page of its PDF too", [whole for _, whole in spent])
         line("another granularity", list(rank_times(driver, rounds)))
         line("memory of the server with one session", [memory_mb(data_dir)], "MB")
         line("another granularity with ten sessions open", list(_many(driver, address, answers)))
