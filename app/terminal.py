@@ -83,19 +83,19 @@ def show_piece(text: str, sentence: CitedSentence | None = None) -> None:
 def show_facts(answer: CitedAnswer, names: dict[str, str]) -> None:
     """Print the notices, then each fact with its quotes."""
     _show_notices(answer)
-    if answer.propositions and not answer.abstained:
+    if answer.propositions and not answer.is_empty:
         out.print()
         shown = _without_repeated(answer.propositions)
         for proposition, following in zip_longest(shown, shown[1:]):
             _show_proposition(proposition, names, with_source=not _same_source(proposition, following))
     held = sum(bool(fact.citations) for fact in answer.facts)
     spent = sum(answer.timings_ms.values()) / 1000
-    if (line := answered_line(answer)) and not answer.abstained:
+    if line := answered_line(answer):
         out.print(
             Text(f"{ANSWERED_SIGNS[answer.answered]} {line}" if answer.answered else line),
             soft_wrap=not out.is_terminal,
         )
-    facts = "" if answer.abstained else f"{held} of {len(answer.facts)} facts have support · "
+    facts = "" if answer.is_empty else f"{held} of {len(answer.facts)} facts have support · "
     writer = f"{escape(line)} · " if (line := written_by(answer)) else ""
     trust = f"{escape(line)} · " if facts and (line := trust_line(answer)) else ""
     err.print(f"[dim]{facts}{trust}{writer}answer {answer.id} · {spent:.2f} s[/dim]")
@@ -112,7 +112,7 @@ def marked_text(answer: CitedAnswer) -> Text:
     text = Text(answer.text)
     for proposition in answer.uncited:
         for span in proposition.proposition.spans:
-            text.stylize("underline" if not answer.abstained else "", span.start, span.end)
+            text.stylize("underline" if not answer.is_empty else "", span.start, span.end)
     pieces, last = [], 0
     for sentence in answer.sentences:
         pieces.append(text[last : sentence.span.end])

@@ -265,6 +265,11 @@ class CitedAnswer:
         return found.pop() if len(found) == 1 else Answered.PARTLY
 
     @property
+    def is_empty(self) -> bool:
+        """Return whether it abstains and has no words that come near to an answer either."""
+        return self.abstained and not self.citations
+
+    @property
     def propositions(self) -> tuple[CitedProposition, ...]:
         return tuple(p for sentence in self.sentences for p in sentence.propositions)
 

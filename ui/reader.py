@@ -58,7 +58,7 @@ def show(answer: CitedAnswer) -> None:
 
 def show_summary(answer: CitedAnswer) -> None:
     """Show how well the answer is supported, what wrote it, and its notes."""
-    coverage = "" if answer.abstained else support_line(answer)
+    coverage = "" if answer.is_empty else support_line(answer)
     st.caption(plain(" · ".join(filter(None, [coverage, written_by(answer)]))))
     if line := _other_documents(answer):
         st.warning(plain(line), icon=":material/compare_arrows:")

@@ -123,20 +123,25 @@ def _is_meant(found: re.Match[str], words: Sequence[str]) -> bool:
     return bool(_SOURCE.search(found.string[: found.start()]) or _SAYING.match(found.string[found.end() :]))
 
 
-def tells_of_another(question: str, sentence: str) -> bool:
+def tells_of_another(question: str, sentence: str, title: str = "") -> bool:
     """Return whether a sentence names other years, or another version, than the question does.
+
+    Below a title with what the question names, another number may be the answer.
 
     >>> tells_of_another("When was Python 3.9 released?", "Python 3.10 was released in 2021.")
     True
+    >>> tells_of_another("What does GEO 214 require?", "GEO 101 or an equivalent course.", "Hydrology (GEO 214)")
+    False
     >>> tells_of_another("Who led it in 2010?", "Ada Ree led it from 2010 until 2013.")
     False
     """
     asked, stated = set(_YEAR.findall(question)), set(_YEAR.findall(sentence))
     if asked and stated and not asked & stated:
         return True
-    versions = dict(_VERSION.findall(question.lower()))
-    others = [(name, number) for name, number in _VERSION.findall(sentence.lower()) if name in versions]
-    return bool(others) and all(versions[name] != number for name, number in others)
+    versions = {*_VERSION.findall(question.lower())} - {*_VERSION.findall(title.lower())}
+    names = {name for name, _ in versions}
+    of_these = [version for version in _VERSION.findall(sentence.lower()) if version[0] in names]
+    return bool(of_these) and versions.isdisjoint(of_these)
 
 
 def _words(text: str) -> set[str]:

@@ -56,6 +56,8 @@ def nearest_line(cited: CitedProposition) -> str:
 def answered_line(answer: CitedAnswer) -> str:
     """Say whether the answer answers its question, and what it leaves open; empty where that is not known.
 
+    Where it only gives the nearest words, they may not answer.
+
     >>> from propcite import QuestionPart
     >>> part = QuestionPart("When was it finished?", Answered.YES, 0.9)
     >>> answered_line(CitedAnswer("In 2024.", parts=(part,)))
@@ -63,8 +65,10 @@ def answered_line(answer: CitedAnswer) -> str:
     >>> answered_line(CitedAnswer("In 2024.", parts=(part, QuestionPart("What did it cost?", Answered.NO, 0.1))))
     'Answers 1 of 2 parts of the question, not: What did it cost?'
     """
-    if answer.answered is None or answer.abstained:
+    if answer.answered is None or answer.is_empty:
         return ""
+    if answer.abstained:
+        return "May not answer the question"
     if len(answer.parts) == 1:
         return ANSWERED_LINES[answer.answered]
     open_parts = [part for part in answer.parts if part.answered is not Answered.YES]

@@ -24,7 +24,7 @@ def show_answer(answer: CitedAnswer) -> None:
     turns.show_understood(answer)
     turns.show_later(answer)
     progress.show_steps(answer)
-    if answer.abstained:
+    if answer.is_empty:
         show_abstention(answer)
     else:
         show_meter(answer)

@@ -124,7 +124,8 @@ def _similar_parts(retriever: Retriever, passages: Sequence[Passage], question: 
     under = {p.id for p in passages if is_headed(p, question, names)}
 
     def behind(part: _Part) -> tuple[bool, bool, float]:
-        return tells_of_another(question, part.words), part.passage.id not in under, -part.most_similar
+        of_another = tells_of_another(question, part.words, part.passage.title)
+        return of_another, part.passage.id not in under, -part.most_similar
 
     return sorted(parts, key=behind)
 
@@ -159,7 +160,7 @@ def _found(
             and not any(c.number in section.numbers for section in answering[c.passage.id])
         )
         or not known <= named[c.passage.id]
-        or tells_of_another(question, c.text)
+        or tells_of_another(question, c.text, c.passage.title)
         or not can_answer(question, c.text)
         else c
         for c in candidates

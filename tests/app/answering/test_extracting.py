@@ -6,7 +6,7 @@ import pytest
 from word_encoder import WordEncoder
 
 from propcite.app.answering.extracting.candidates import Candidate, find
-from propcite.app.answering.extracting.choosing import choose
+from propcite.app.answering.extracting.choosing import choose, nearest
 from propcite.app.answering.extracting.composing import compose, direct_words
 from propcite.app.answering.finding import found_passages
 from propcite.app.answering.naming import described_in, documents_named, named_in, names_in
@@ -207,6 +207,12 @@ def test_only_sentences_that_answer_are_chosen() -> None:
     assert choose([candidate(COST, 1, 0.2)]) == []
     likely, less = candidate(COST, 1, 0.9), candidate(LIST, 1, 0.3)
     assert choose([likely, less]) == [likely]
+
+
+def test_where_nothing_answers_the_likeliest_sentence_may_come_near() -> None:
+    assert choose([candidate(COST, 1, 0.5)]) == []
+    assert nearest([candidate(COST, 1, 0.5), candidate(COST, 0, 0.4)]) == [candidate(COST, 1, 0.5)]
+    assert nearest([candidate(COST, 1, 0.2)]) == nearest([]) == []
 
 
 def test_what_says_the_same_is_chosen_once_and_what_differs_too() -> None:

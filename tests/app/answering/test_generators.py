@@ -383,6 +383,18 @@ def test_the_extractive_generator_is_one_too() -> None:
     assert generator.generate_many([("What did the barrier cost?", SHOWN)]) == [draft]
 
 
+def test_words_that_may_not_answer_are_shown_as_no_more_than_that() -> None:
+    text, question = "The gates are closed in storms by the harbour master.", "Who pays for the gates?"
+    shown, reader = shown_of([text], "Barrier"), QuestionReader()
+    draft = draft_of(ExtractiveGenerator(reader).stream(question, shown))
+    assert draft.abstained
+    assert draft.text == f"The collection does not clearly say. The nearest words:\n\n{text}"
+    far = draft_of(ExtractiveGenerator(reader).stream("Who is the harbour master?", shown))
+    assert (far.text, far.abstained) == ("The collection does not say.", True)
+    plain = draft_of(ExtractiveGenerator(reader, plain=True).stream(question, shown))
+    assert (plain.text, plain.abstained) == (text, False)
+
+
 def test_no_answer_opens_with_words_that_its_passages_do_not_support() -> None:
     passages = (passage_from_text("b", "Ada Moor succeeded Ben Hale as director in 2019.", "Museum"),)
     shown = GenerationContext(passages, Retriever.over(Encoder(), passages))

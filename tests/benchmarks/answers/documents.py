@@ -25,8 +25,9 @@ from propcite.attribution.citations import CitedAnswer
 from propcite.retrieval.errors import PropCiteError
 
 RIGHT, HALF, WRONG, MISSED = "right", "half", "wrong", "abstained wrongly"
+NEAR = "not sure, right"  # the nearest words, said to be no more than that, hold the answer
 ABSTAINED, ANSWERED = "abstained rightly", "answered the unanswerable"
-VERDICTS = (RIGHT, HALF, WRONG, MISSED, ABSTAINED, ANSWERED)
+VERDICTS = (RIGHT, HALF, WRONG, NEAR, MISSED, ABSTAINED, ANSWERED)
 COLLECTION = "documents"
 
 
@@ -103,9 +104,9 @@ def verdict(question: Question, text: str, *, abstained: bool, cited: Sequence[P
     """Return what an answer is worth; one that does not cite the question's document is wrong, whatever it says."""
     if question.place is None:
         return ABSTAINED if abstained else ANSWERED
-    if abstained:
-        return MISSED
     found = question.num_found(text) if question.place in cited else 0
+    if abstained:
+        return NEAR if found == len(question.parts) else MISSED
     return RIGHT if found == len(question.parts) else HALF if found else WRONG
 
 

@@ -15,6 +15,7 @@ from tests.benchmarks.answers.documents import (
     ANSWERED,
     HALF,
     MISSED,
+    NEAR,
     RIGHT,
     VERDICTS,
     WRONG,
@@ -42,13 +43,13 @@ def show_documents(measured: Measured) -> None:
     answerable = [one for one in asked if one.question.answerable]
     unanswerable = [one for one in asked if not one.question.answerable]
     show(
-        ("answerable", "questions", RIGHT, HALF, WRONG, MISSED, "right sentence first"),
+        ("answerable", "questions", RIGHT, HALF, WRONG, NEAR, MISSED, "right sentence first"),
         [_row(kind, group) for kind, group in [*_by_kind(answerable), ("all", answerable)]],
     )
     show(
-        ("unanswerable", "questions", ABSTAINED, ANSWERED),
+        ("unanswerable", "questions", ABSTAINED, "with the nearest words", ANSWERED),
         [
-            (kind, len(group), _count(group, ABSTAINED), _count(group, ANSWERED))
+            (kind, len(group), _count(group, ABSTAINED), _with_nearest(group), _count(group, ANSWERED))
             for kind, group in [*_by_kind(unanswerable), ("all", unanswerable)]
         ],
     )
@@ -101,7 +102,7 @@ def percent(part: float, whole: float) -> str:
 
 
 def _row(kind: str, group: Sequence[Asked]) -> tuple[object, ...]:
-    counts = [_count(group, verdict) for verdict in (RIGHT, HALF, WRONG, MISSED)]
+    counts = [_count(group, verdict) for verdict in (RIGHT, HALF, WRONG, NEAR, MISSED)]
     return kind, len(group), *counts, sum(one.first for one in group)
 
 
@@ -112,6 +113,10 @@ def _by_kind(asked: Sequence[Asked]) -> list[tuple[str, list[Asked]]]:
 
 def _count(asked: Iterable[Asked], verdict: str) -> int:
     return sum(one.verdict == verdict for one in asked)
+
+
+def _with_nearest(asked: Iterable[Asked]) -> int:
+    return sum(one.verdict == ABSTAINED and not one.answer.is_empty for one in asked)
 
 
 def _sentences(measured: Measured) -> Iterable[str]:
