@@ -26,6 +26,15 @@ _STATE = re.compile(
     r"(?:(?:main|key|chief|major|principal|biggest|most\s+important|general|overall)\s+)?",
     re.IGNORECASE,
 )
+# "What is new in …?", and the headings that say so.
+_WHAT_IS_NEW = re.compile(
+    r"\W*what(?:['’]s|\s+(?:is|was|are|were))\s+(?:the\s+)?new\b|\W*what\s+(?:has\s+)?changed\b", re.I
+)
+_NEWS = re.compile(
+    r"(?:highlights|news|(?:main |major |other )?(?:changes|improvements)|new(?: and (?:improved|changed))? features"
+    r"(?: ?(?:/|and) ?changes)?|what(?:['’]s| is) new)(?: (?:in|since|for)\b.*)?\W*$",
+    re.IGNORECASE,
+)
 _ONE = re.compile(r"\W*(?:what|which)(?:['’]s|\s+(?:is|was))\b", re.IGNORECASE)
 # Nouns of what says something, such as the document itself, and verbs of its saying.
 DOCUMENT_NOUNS = frozenset(
@@ -123,7 +132,11 @@ def states(section: Section, question: str) -> bool:
     (True, True)
     >>> states(risks, "How many risks are there?")
     False
+    >>> states(Section("Tessera 5.3 › Highlights", range(0)), "What is new in Tessera 5.3?")
+    True
     """
+    if (news := _WHAT_IS_NEW.match(question)) and _NEWS.match(section.heading):
+        return {*content_words(question[news.end() :])} <= {*content_words(section.titles)}
     words, opening = content_words(section.heading), _STATE.match(question)
     asked = content_words(question[opening.end() :]) if opening else []
     if not opening or not words or asked[: len(words)] != words:
@@ -143,7 +156,8 @@ def asks_for_all(question: str) -> bool:
     >>> asks_for_all("What are the risks?"), asks_for_all("Describe the scope."), asks_for_all("What is the budget?")
     (True, True, False)
     """
-    return answer_form(question) is Form.SEVERAL or _ONE.match(question) is None
+    is_for_one = _ONE.match(question) is not None and _WHAT_IS_NEW.match(question) is None
+    return answer_form(question) is Form.SEVERAL or not is_for_one
 
 
 def without_number(heading: str) -> str:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 
 from propcite.app.answering.extracting.candidates import Candidate
+from propcite.app.answering.headings import sections
 from propcite.attribution import english
 
 ANSWERS_FROM = 0.55  # probability from which a sentence answers: it is the likeliest of all that were read
@@ -20,18 +21,21 @@ SAME_WORDS = 0.7  # sentences that share this much of the shorter one's words sa
 def choose(candidates: Sequence[Candidate], limit: int = MAX_SENTENCES, question: str = "") -> list[Candidate]:
     """Return the sentences that answer, the likeliest first; empty where none does.
 
-    Beside a row of a table come only rows that have as many words of the question.
+    Beside a row of a table come only rows that have as many words of the question.  Beside a sentence with words of
+    it come only sentences that have some, or lie under a heading that has.
     """
     if not candidates or candidates[0].probability < ANSWERS_FROM:
         return []
     least = max(MORE_FROM, MORE_SHARE * candidates[0].probability)
     chosen, asked = [candidates[0]], {*english.content_words(question)}
-    own = _row_words(candidates[0]) & asked
+    own, is_named = _row_words(candidates[0]) & asked, bool(_words(candidates[0]) & asked)
     for candidate in candidates[1:]:
         if len(chosen) == limit or candidate.probability < least:
             break
         of_another = own and (words := _row_words(candidate)) and not own <= words
-        if not of_another and not any(_says_the_same(candidate, other) for other in chosen):
+        if of_another or (is_named and not _words(candidate) & asked):
+            continue
+        if not any(_says_the_same(candidate, other) for other in chosen):
             chosen.append(candidate)
     return chosen
 
@@ -39,6 +43,12 @@ def choose(candidates: Sequence[Candidate], limit: int = MAX_SENTENCES, question
 def nearest(candidates: Sequence[Candidate]) -> list[Candidate]:
     """Return the likeliest sentence where it may answer, though not surely; empty where nothing comes near."""
     return list(candidates[:1]) if candidates and candidates[0].probability >= NEAR_FROM else []
+
+
+def _words(candidate: Candidate) -> set[str]:
+    """Return the words of a sentence and of the heading that it lies under."""
+    headings = (one.heading for one in sections(candidate.passage) if candidate.number in one.numbers)
+    return {*english.content_words(f"{candidate.text} {next(headings, '')}")}
 
 
 def _row_words(candidate: Candidate) -> set[str]:

@@ -7,16 +7,28 @@ from collections.abc import Iterator, Sequence
 
 from propcite.app.answering.extracting.candidates import ITEM, Candidate, is_item, refers_elsewhere
 from propcite.app.answering.headings import without_number
-from propcite.attribution.english import Form, answer_form, can_answer
+from propcite.attribution.english import NUMBER_WORDS, Form, answer_form, can_answer, tag
 from propcite.retrieval.text import Passage
 
 DIRECT_FROM = 0.5  # probability from which an answer begins with the words that answer
 MAX_DIRECT = 12  # words
 MAX_DIRECT_SHARE = 0.6  # of the sentence's words; more would only repeat it
 MAX_ITEMS = 8  # of a list that a chosen lead opens
-MAX_FRAGMENT = 3  # words of a sentence that says nothing without its heading
+MAX_FRAGMENT = 3  # words without a verb that say nothing without their heading
+MAX_LABEL = 5  # and those that open an item of a list: "Offline maps. Regions can be saved."
 
 _CAPTION = re.compile(r"(?:table|figure|listing|example)\s+\d", re.IGNORECASE)
+_VERBS = re.compile("[VMBHY]")  # tags
+_NUMBER = re.compile(rf"[€$£±−-]?\s?\d|(?:{'|'.join(NUMBER_WORDS)})\b", re.IGNORECASE)
+# What belongs to a number behind it: "at least 20", "9 to 32", "between 9 and 32".
+_BEFORE_NUMBER = re.compile(
+    r"(?:\b(?:about|around|approximately|roughly|nearly|almost|at\s+least|at\s+most|up\s+to|within"
+    r"|(?:more|less|fewer|later|earlier)\s+than)\s+(?:[€$£]|[A-Z]{3}\s)?"
+    r"|(?<!\bfrom )(?:[€$£]|\b[A-Z]{3}\s)?[±−-]?\b\d[\d.,]*\s?(?:%|°C)?\s*(?:\bto\b|[–—-])\s*"
+    r"|\bbetween\s+\S*\d\S*\s+and\s+)$"
+)
+_WORD = re.compile(r"[^\W\d_]+(?![\w./])")
+_DENIES = re.compile(r"\b(?:not|no|never|cannot)\b|n['’]t\b", re.IGNORECASE)
 _SIGNATURE = re.compile(r"[\[<|=]")  # in what follows the name of a setting
 _RULE = re.compile(r"[=~#*_+-]{4,}")  # below a title or between parts of a text
 _ROW = re.compile(r",\s|\band\b")
@@ -32,7 +44,7 @@ def direct_words(chosen: Candidate, question: str) -> str:
 
     Only a detail, or several things in a row, can be said in a few words.
     """
-    words, form = chosen.direct, answer_form(question)
+    words, form = _whole(chosen), answer_form(question)
     count = len(words.split())
     if form in (Form.YES_NO, Form.EXPLANATION) or (form is Form.SEVERAL and not _ROW.search(words)):
         return ""
@@ -43,17 +55,37 @@ def direct_words(chosen: Candidate, question: str) -> str:
     if not can_answer(question, words):
         return ""
     words = words.strip(" ,;:")
-    return f"{words[:1].upper()}{words[1:].rstrip('.')}."
+    opens = words[:1].upper() if _WORD.match(words) else words[:1]  # an identifier keeps its small letter
+    return f"{opens}{words[1:].rstrip('.')}."
+
+
+def _whole(chosen: Candidate) -> str:
+    """Return the words that answer with what belongs to a number in front, and without half a pair of brackets."""
+    if chosen.words is None:
+        return ""
+    text, start = chosen.passage.text, chosen.words.start
+    sentence = chosen.passage.sentences[chosen.number].span
+    while _NUMBER.match(text, start) and (before := _BEFORE_NUMBER.search(text[sentence.start : start])):
+        if "than" in before[0] and _DENIES.search(text[sentence.start : start]):
+            break  # of what has "not more than 64" the most is 64
+        start = sentence.start + before.start()
+    words = " ".join(text[start : chosen.words.end].split())
+    opens, closes = words.find("("), words.find(")")
+    if closes >= 0 and not 0 <= opens < closes:
+        return words[:closes]
+    return words[:opens] if opens > 0 and words.count("(") > words.count(")") else words
 
 
 def compose(chosen: Sequence[Candidate], *, naming: bool, form: Form = Form.DETAIL) -> str:
     """Return the text of these sentences, in reading order, per document in the order of the first chosen.
 
     `naming` puts the title of each document above its sentences.  To a question for several things, a list that the
-    best sentence is from is the answer, whole.
+    best sentence is from is the answer, whole; so is one that has two of the sentences that explain.
     """
-    if form is Form.SEVERAL and (whole := _list_of(chosen[0].passage, chosen[0].number)):
-        return _written(chosen[0].passage, whole)
+    if form in (Form.SEVERAL, Form.EXPLANATION) and (whole := _list_of(chosen[0].passage, chosen[0].number)):
+        num_items = sum(one.passage is chosen[0].passage and one.number in whole[1:] for one in chosen)
+        if form is Form.SEVERAL or num_items > 1:
+            return _written(chosen[0].passage, whole)
     documents = list(dict.fromkeys(_document(c.passage) for c in chosen))
     texts = []
     for document in documents:
@@ -89,7 +121,7 @@ def _text_of(chosen: Sequence[Candidate]) -> str:
 
 def _standing_alone(passage: Passage, number: int) -> set[int]:
     """Return the numbers of a sentence and of those around it that it cannot do without."""
-    needed = {number}
+    needed = {*_labelled(passage, number)}
     if whole := _list_of(passage, number):
         needed.update(whole if number == whole[0] else whole[:1])
     elif _opens_example(passage, number):
@@ -112,8 +144,8 @@ def _antecedents(passage: Passage, number: int) -> Iterator[int]:
 def _list_of(passage: Passage, number: int) -> list[int]:
     """Return the numbers of a list's lead and items if a sentence is one of these; empty if it is not in a list.
 
-    Of an item of several sentences only the first counts.  The lead is a sentence that ends with a colon, or the line
-    or heading right above the first item.
+    Of an item of several sentences only the first counts, and the one behind a label.  The lead is a sentence that ends
+    with a colon, or the line or heading right above the first item.
     """
     texts, sentences = [_sentence(passage, n) for n in range(len(passage.sentences))], passage.sentences
 
@@ -130,7 +162,18 @@ def _list_of(passage: Passage, number: int) -> list[int]:
     items = [n for n in range(lead + 1, next(ends, len(texts))) if is_item(texts[n])]
     if not items or number not in (lead, *items):
         return []
-    return [lead, *items[: max(MAX_ITEMS, items.index(number) + 1 if number in items else 0)]]
+    shown = items[: max(MAX_ITEMS, items.index(number) + 1 if number in items else 0)]
+    return [lead, *(n for item in shown for n in _labelled(passage, item))]
+
+
+def _labelled(passage: Passage, number: int) -> list[int]:
+    """Return the number of a sentence, and that of the next one if this is the label of an item of a list."""
+    words, after = _sentence(passage, number), number + 1
+    is_short = is_item(words) and "," not in words and len(words.split()) <= MAX_LABEL + 1
+    if after == len(passage.sentences) or not is_short:
+        return [number]
+    line = passage.text[passage.sentences[number].span.start : passage.sentences[after].span.start]
+    return [number] if "\n" in line or _VERBS.search(tag(words, words).tags) else [number, after]
 
 
 def _opens_another(text: str) -> bool:
@@ -152,18 +195,26 @@ def _written(passage: Passage, numbers: Sequence[int]) -> str:
     """Write sentences of a passage: prose runs on, an item of a list begins a line."""
     text, was_item = "", False
     written = [n for n in numbers if not passage.sentences[n].is_heading and _sentence(passage, n)]
+    is_list = any(is_item(_sentence(passage, n)) for n in written[1:])
     for number in written:
         words = _sentence(passage, number)
         mark = ITEM.match(words)
-        is_item = len(written) > 1 and mark is not None
+        is_listed = is_list and mark is not None
         bare = _closed(words[mark.end() :] if mark else words)
-        is_fragment = not is_item and not words.endswith(":") and len(words.split()) <= MAX_FRAGMENT
+        is_short = not is_listed and not words.endswith(":") and len(words.split()) <= MAX_FRAGMENT
+        is_fragment = is_short and not _VERBS.search(tag(words, words).tags)
         if is_fragment and (heading := _heading(passage)):
             bare = f"{heading}: {bare}"
-        separator = "\n" if is_item or was_item else " "
-        text = f"{text}{separator if text else ''}{'- ' if is_item else ''}{bare}"
-        was_item = is_item
+        goes_on = was_item and not is_listed and number - 1 in written and not _begins_paragraph(passage, number)
+        separator = "\n" if is_listed or (was_item and not goes_on) else " "
+        text = f"{text}{separator if text else ''}{'- ' if is_listed else ''}{bare}"
+        was_item = is_listed or goes_on
     return text
+
+
+def _begins_paragraph(passage: Passage, number: int) -> bool:
+    before, own = (passage.sentences[n].span.start for n in (number - 1, number))
+    return "\n\n" in passage.text[before:own]
 
 
 def _heading(passage: Passage) -> str:

@@ -27,7 +27,7 @@ _MEASURE = re.compile(
 _EXPLANATION = re.compile(
     r"why\b|how\b|when\s+(?:should|shall|can|could|do|may|must|is\s+it|to)\b|when\s+not\b|where\s+should\b"
     r"|what\s+(?:happens|happened|would|should|do\s+\w+\s+(?:do|mean|need)|is\s+(?:new|special|meant|wrong)|else|if)\b"
-    r"|what\s+(?:does|do|did)\s.+\s(?:do|mean|say|involve|cover)\b"
+    r"|what\s+counts\s+as\b|what\s+(?:does|do|did)\s.+\s(?:do|mean|say|involve|cover)\b"
     r"|what\s+(?:is|was)\s.+\s(?:for|about|like|good\s+for|used\s+for)\W*$",
     re.IGNORECASE,
 )

@@ -92,6 +92,28 @@ def test_an_answer_begins_with_the_words_that_were_asked_for(words: str, sure: f
     assert direct_words(candidate(COST, 1, words=words, sure=sure), "How much did it cost?") == direct
 
 
+@pytest.mark.parametrize(
+    ("words", "direct"),
+    [
+        ("32 volts", "9 to 32 volts."),
+        ("200 metres", "At most 200 metres."),
+        ("600", "600."),  # from 200 to 600: only the end is asked for
+        ("64 boats", "64 boats."),
+        ("gale 8) and hail", "Gale 8."),
+        ("red_lamp", "red_lamp."),
+        ("euros (a loan", "Euros."),
+    ],
+)
+def test_the_words_that_open_an_answer_are_whole(words: str, direct: str) -> None:
+    text = (
+        "The sensor needs 9 to 32 volts and a cable of at most 200 metres, its limit was raised from 200 to 600 by the "
+        "works, which pay for storm (from gale 8) and hail in euros (a loan of the town), not for "
+        "more than 64 boats, where red_lamp is lit."
+    )
+    sensor = passage_from_text("sensor", text, "Sensor", "sensor")
+    assert direct_words(candidate(sensor, 0, words=words, sure=0.9), "Which is meant?") == direct
+
+
 def test_only_a_detail_or_a_row_opens_an_answer() -> None:
     cost = candidate(COST, 1, words="212 million euros", sure=0.9)
     questions = ("How much did it cost?", "Did it cost much?", "Why did it cost so much?", "What are its costs?")
@@ -113,6 +135,36 @@ def test_a_question_for_several_things_gets_the_whole_list() -> None:
     assert compose([candidate(passage, 0)], naming=False, form=Form.SEVERAL) == gates
     assert "steel" not in compose([candidate(passage, old)], naming=False, form=Form.SEVERAL)
     assert compose([candidate(passage, steel)], naming=False) == "It has two kinds of gates:\n- Barriers, of steel."
+
+
+def test_a_list_with_two_of_the_sentences_that_explain_is_quoted_whole() -> None:
+    text = "Mounting\n\n1. Lower the sensor.\n2. Fix the cable.\n3. Close the tube.\n\nIt is grey."
+    mounting = split(text, ["Mounting"])[0]
+    steps = [candidate(mounting, n) for n in (1, 2)]
+    whole = "- Lower the sensor.\n- Fix the cable.\n- Close the tube."
+    assert compose(steps, naming=False, form=Form.EXPLANATION) == whole
+    assert compose(steps[:1], naming=False, form=Form.EXPLANATION) == "Lower the sensor."
+
+
+def test_the_label_of_an_item_comes_with_what_it_says() -> None:
+    text = "It has:\n- Offline maps. Regions can be saved. They are small.\n- A clock.\n\nIt is grey."
+    passage = passage_from_text("maps", text, "Tessera", "maps")
+    whole = "It has:\n- Offline maps. Regions can be saved.\n- A clock."
+    assert compose([candidate(passage, 0)], naming=False, form=Form.SEVERAL) == whole
+    assert compose([candidate(passage, 1)], naming=False) == "It has:\n- Offline maps. Regions can be saved."
+
+
+def test_a_lone_item_and_what_goes_on_are_no_list() -> None:
+    text = "Wishes\n\n1. The city wants sprinklers. That adds 85,000 euros.\n2. It wants a park."
+    wishes = split(text, ["Wishes"])[0]
+    adds = candidate(wishes, 2)
+    assert compose([adds], naming=False) == "The city wants sprinklers. That adds 85,000 euros."
+
+
+def test_what_is_new_is_below_a_heading_that_says_so() -> None:
+    text = "Fixed\n\nThe clock is right.\n\nHighlights\n\n- Maps can be saved.\n- Trips can be shared."
+    passages = split(text, ["Fixed", "Highlights"], "Tessera 5.3")
+    assert found_in(passages, "What is new in Tessera 5.3?")[:2] == ["- Maps can be saved.", "- Trips can be shared."]
 
 
 def split(text: str, headings: list[str], title: str = "Plan of the harbour") -> list[Passage]:
@@ -181,6 +233,11 @@ def test_sentences_with_pronouns_come_with_all_up_to_the_one_that_names_somethin
     assert compose([candidate(float_, 3)], naming=False) == "The float has a lamp. It is red. It is used at night."
 
 
+def test_a_short_sentence_is_no_fragment() -> None:
+    passage = passage_from_text("who", "Companies cannot apply. Ask Ms Moor.", "Call › Who can apply", "who")
+    assert compose([candidate(passage, 0)], naming=False) == "Companies cannot apply."
+
+
 def test_a_fragment_comes_with_its_heading() -> None:
     passage = passage_from_text("p", "How long it waits. Default: 300", "Settings › GateDelay [minutes] [flags]", "d")
     assert compose([candidate(passage, 1)], naming=False) == "GateDelay: Default: 300."
@@ -221,6 +278,16 @@ def test_what_says_the_same_is_chosen_once_and_what_differs_too() -> None:
     second, third = candidate(again, 0, 0.88, "212 million euros"), candidate(PLAN, 0, 0.85, "190 million euros")
     assert choose([first, second, third]) == [first, third]
     assert choose([first, third], limit=1) == [first]
+
+
+def test_beside_a_sentence_with_words_of_the_question_comes_none_without() -> None:
+    shares = candidate(COST, 1, 0.9)
+    other = passage_from_text("other", "The ferry takes 85 people.", "Ferry", "ferry")
+    assert choose([shares, candidate(other, 0, 0.8)], question="How much did it cost?") == [shares]
+    assert len(choose([shares, candidate(other, 0, 0.8)], question="How much was paid?")) == 2
+    costs = passage_from_text("costs", "Costs\n\n85,000 euros a year.", "Plan › Costs", "costs")
+    named = candidate(costs, len(costs.sentences) - 1, 0.8)
+    assert choose([shares, named], question="How much did it cost?") == [shares, named]
 
 
 def test_beside_the_row_that_was_asked_for_comes_no_other_row() -> None:
