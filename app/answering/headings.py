@@ -93,6 +93,11 @@ def sections(passage: Passage) -> list[Section]:
     return found
 
 
+def heading_of(passage: Passage, number: int) -> str:
+    """Return the heading that a sentence of a passage lies under, by its number; empty where there is none."""
+    return next((one.heading for one in sections(passage) if number in one.numbers), "")
+
+
 def asks(section: Section, question: str) -> bool:
     """Return whether a section's heading asks a question, or another in nearly its words.
 

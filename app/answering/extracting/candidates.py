@@ -36,6 +36,7 @@ _LEADERS = re.compile(r"(?:\s?[.·…]){5,}")  # between a heading and its page 
 _UNDERLINED = re.compile(r"[=~#*_-]{4,}\s*$")  # a title
 # "¹This is", "12Debian": the number of a footnote is written without a space.
 _FOOTNOTE = re.compile(r"[⁰¹²³⁴-⁹]+\s*\w|\d{1,3}[A-Z][a-z]+\s")
+_SPEAKER = re.compile(r"[^\W\d_][^\n:.!?]{1,40}:\s")  # "Ada Moor: …"
 _REFERS = re.compile(r"[\W_]*(?:see|refer to|cf\.)\s", re.IGNORECASE)  # to another place
 
 
@@ -143,12 +144,18 @@ def _found(
     """Put sentences first whose passage names what the question names, where any passage does.
 
     In a document with a section for the question, other sentences come behind those of the section.
-    Where a passage describes an identifier, those that only mention it do not name it.
+    Where a passage describes an identifier, those that only mention it do not name it.  What a document names in its
+    opening, as a contract does its parties, all its passages name; but not versions, which others compare with.
     """
     names = names_in(question)
     described = {passage.id: described_in(passage, names) for passage in passages}
     anywhere = {name for own in described.values() for name in own}
-    named = {passage.id: named_in(passage, names) - (anywhere - described[passage.id]) for passage in passages}
+    opening = {p.document_id: named_in(p, names) for p in passages if p.document_id and p.start == 0}
+    by_document = {id_: {name for name in own if name.text.isalpha()} for id_, own in opening.items()}
+    named = {
+        p.id: named_in(p, names) - (anywhere - described[p.id]) | by_document.get(p.document_id, set())
+        for p in passages
+    }
     known = {name for own in named.values() for name in own}
     answering = {passage.id: _answering(passage, question) for passage in passages}
     in_sections = {passage.document_id for passage in passages if answering[passage.id]}
@@ -220,7 +227,7 @@ def _candidates(reader: QuestionReader, part: _Part, reading: Reading) -> Iterat
     for number, own in zip(part.numbers, reading.sentences, strict=True):
         sentence = passage.sentences[number]
         text = sentence.span.of(passage.text)
-        if sentence.is_heading or _cannot_answer(text):
+        if sentence.is_heading or _cannot_answer(text) or _leads_to_question(passage.text, sentence.span):
             continue
         likely = calibration.of_found(reading, own, part.similar.get(number, 0.0))
         yield Candidate(passage, number, likely, own.words, calibration.of_words(own, likely))
@@ -233,6 +240,13 @@ def _cannot_answer(text: str) -> bool:
     is_title = is_capitals or (_UNDERLINED.search(text) or _LEADERS.search(text)) is not None
     no_statement = words.endswith("?") or refers_elsewhere(text) or not any(map(str.isalnum, words))
     return is_title or names_columns or no_statement or _FOOTNOTE.match(text.lstrip()) is not None
+
+
+def _leads_to_question(text: str, sentence: Span) -> bool:
+    """Return whether a sentence is from the words of a speaker, on one line, that end with a question."""
+    start, end = text.rfind("\n", 0, sentence.end - 1) + 1, text.find("\n", sentence.start)
+    line = text[start : end if end >= 0 else len(text)].rstrip()
+    return line.endswith("?") and _SPEAKER.match(line) is not None
 
 
 def is_item(text: str) -> bool:

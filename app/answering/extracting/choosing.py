@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from propcite.app.answering.extracting.candidates import Candidate
-from propcite.app.answering.headings import sections
+from propcite.app.answering.headings import heading_of
 from propcite.attribution import english
 
 ANSWERS_FROM = 0.55  # probability from which a sentence answers: it is the likeliest of all that were read
@@ -47,8 +47,7 @@ def nearest(candidates: Sequence[Candidate]) -> list[Candidate]:
 
 def _words(candidate: Candidate) -> set[str]:
     """Return the words of a sentence and of the heading that it lies under."""
-    headings = (one.heading for one in sections(candidate.passage) if candidate.number in one.numbers)
-    return {*english.content_words(f"{candidate.text} {next(headings, '')}")}
+    return {*english.content_words(f"{candidate.text} {heading_of(candidate.passage, candidate.number)}")}
 
 
 def _row_words(candidate: Candidate) -> set[str]:

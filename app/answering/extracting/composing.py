@@ -28,6 +28,9 @@ _BEFORE_NUMBER = re.compile(
     r"|\bbetween\s+\S*\d\S*\s+and\s+)$"
 )
 _WORD = re.compile(r"[^\W\d_]+(?![\w./])")
+_AFTER_NUMBER = re.compile(
+    r"\s+(?:before|after|prior\s+to|following)\s[^,;.(]+", re.IGNORECASE
+)  # "30 days before it starts"
 _DENIES = re.compile(r"\b(?:not|no|never|cannot)\b|n['’]t\b", re.IGNORECASE)
 _SIGNATURE = re.compile(r"[\[<|=]")  # in what follows the name of a setting
 _RULE = re.compile(r"[=~#*_+-]{4,}")  # below a title or between parts of a text
@@ -60,7 +63,7 @@ def direct_words(chosen: Candidate, question: str) -> str:
 
 
 def _whole(chosen: Candidate) -> str:
-    """Return the words that answer with what belongs to a number in front, and without half a pair of brackets."""
+    """Return the words that answer with what belongs to their number, and without half a pair of brackets."""
     if chosen.words is None:
         return ""
     text, start = chosen.passage.text, chosen.words.start
@@ -69,7 +72,10 @@ def _whole(chosen: Candidate) -> str:
         if "than" in before[0] and _DENIES.search(text[sentence.start : start]):
             break  # of what has "not more than 64" the most is 64
         start = sentence.start + before.start()
-    words = " ".join(text[start : chosen.words.end].split())
+    end = chosen.words.end
+    if _NUMBER.match(text, start) and (after := _AFTER_NUMBER.match(text, end, sentence.end)):
+        end = after.end()
+    words = " ".join(text[start:end].split())
     opens, closes = words.find("("), words.find(")")
     if closes >= 0 and not 0 <= opens < closes:
         return words[:closes]

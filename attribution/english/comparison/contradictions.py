@@ -61,7 +61,7 @@ def _number_difference(claim: str, evidence: str) -> str:
 
     A missing year, for instance, is not contradicted by a price.
     """
-    theirs = _quoted_numbers(evidence, words.numbers(claim))
+    theirs = _quoted_numbers(words.without_list_number(evidence), words.numbers(claim))
     ours = _quoted_numbers(claim, words.numbers(claim) - words.missing_numbers(claim, evidence))
     kinds = set(map(_kind, theirs)) & set(map(_kind, ours))
     theirs = [number for number in theirs if _kind(number) in kinds]

@@ -62,10 +62,15 @@ _LASTING = (
     rf"{_NUMBER}|\b(?:until|since|forever|indefinite\w*|permanent\w*|always|never|once|twice|every|each|as long as|"
     r"(?:hour|dai|week|month|year)ly|annual\w*|years|months|weeks|days|hours|minutes|seconds)\b"
 )
+_REPEATED = (
+    r"\b(?:every|each|once|twice|thrice|times|always|never|per|regularly|often|(?:hour|dai|week|month|quarter|year)ly|annual\w*"
+    r"|an? (?:hour|day|week|month|quarter|year)|\d ?[ap]\.?m)\b"
+)
 # What the words of an answer must have, by how its question opens.
 _EXPECTED = (
     (re.compile(r"how\s+(?:many|much)\b", re.I), re.compile(_NUMBER, re.I)),
-    (re.compile(r"how\s+(?:long|old|often)\b", re.I), re.compile(_LASTING, re.I)),
+    (re.compile(r"how\s+(?:long|old)\b", re.I), re.compile(_LASTING, re.I)),
+    (re.compile(r"how\s+often\b", re.I), re.compile(_REPEATED, re.I)),
     (
         re.compile(r"when\s+(?:was|were|did|had)\b|(?:what|which)\s+(?:year|date|day|month)\b", re.I),
         re.compile(_DATE, re.I),
@@ -136,6 +141,8 @@ def can_answer(question: str, text: str) -> bool:
 
     >>> can_answer("When was it opened?", "It was opened in May."), can_answer("When was it opened?", "It was late.")
     (True, False)
+    >>> can_answer("How often is it cleaned?", "Clean it for 3 hours."), can_answer("How often?", "Every six months.")
+    (False, True)
     >>> can_answer("How long is a term?", "It lasts one year."), can_answer("Who leads it?", "Ada Ree leads it.")
     (True, True)
     """

@@ -3,7 +3,7 @@
 from propcite.attribution.english.words.content import FUNCTION_WORDS, WORD, content_words, stem
 from propcite.attribution.english.words.derived import underived_numbers
 from propcite.attribution.english.words.measures import NUMBER_WITH_UNIT, other_unit
-from propcite.attribution.english.words.numerals import missing_numbers, numbers
+from propcite.attribution.english.words.numerals import missing_numbers, numbers, without_list_number
 from propcite.attribution.english.words.opposites import (
     NEGATIONS,
     denial_in_other_words,
@@ -35,4 +35,5 @@ __all__ = [
     "stands_in",
     "stem",
     "underived_numbers",
+    "without_list_number",
 ]

@@ -53,6 +53,15 @@ def _numbers(text: str) -> frozenset[str]:
     return frozenset(found | times(text) | months)
 
 
+def without_list_number(text: str) -> str:
+    """Return a line without the number that it has in a list.
+
+    >>> without_list_number("1. Rinse it 3 times.")
+    'Rinse it 3 times.'
+    """
+    return _LISTED.sub("", text)
+
+
 def missing_numbers(claim: str, evidence: str) -> set[str]:
     """The claim's numbers that the evidence states nowhere; "half" states 50%, and "second" states "2nd".
 
@@ -61,6 +70,8 @@ def missing_numbers(claim: str, evidence: str) -> set[str]:
 
     >>> missing_numbers("50% of the 2nd gate broke.", "Half of the second gate broke.")
     set()
+    >>> missing_numbers("It has 1 gate.", "1. It has a gate.")
+    {'1'}
     >>> missing_numbers("1. In the 17th century about 400 ships sank.", "From 1601 to 1650, 412 ships sank.")
     set()
     """
@@ -72,9 +83,9 @@ def missing_numbers(claim: str, evidence: str) -> set[str]:
         word = "half" if found["half"] else ORDINALS.get(int(found["nth"]), "")
         return " " if word in given else found.group()
 
-    stated = numbers(evidence)
+    stated = numbers(without_list_number(evidence))
     clocks = [number for number in stated if ":" in number]
-    claim = without_filled(without_named(_LISTED.sub("", claim), evidence), stated, _values)
+    claim = without_filled(without_named(without_list_number(claim), evidence), stated, _values)
     missing = numbers(TOLD_IN_WORDS.sub(told, claim)) - stated
     return {number for number in missing if ":" not in number or not any(same_time(number, c) for c in clocks)}
 

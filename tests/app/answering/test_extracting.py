@@ -15,7 +15,7 @@ from propcite.attribution.propcite import PropCite
 from propcite.attribution.questions.reader import QuestionReader
 from propcite.retrieval.retriever import Retriever
 from propcite.retrieval.splitter import PassageSplitter, passage_from_text
-from propcite.retrieval.text import Document, Heading, Passage, Span
+from propcite.retrieval.text import Document, Heading, Passage, Sentence, Span
 
 LIST = passage_from_text(
     "list",
@@ -99,6 +99,7 @@ def test_an_answer_begins_with_the_words_that_were_asked_for(words: str, sure: f
         ("200 metres", "At most 200 metres."),
         ("600", "600."),  # from 200 to 600: only the end is asked for
         ("64 boats", "64 boats."),
+        ("30 days", "30 days before the storm."),
         ("gale 8) and hail", "Gale 8."),
         ("red_lamp", "red_lamp."),
         ("euros (a loan", "Euros."),
@@ -108,7 +109,7 @@ def test_the_words_that_open_an_answer_are_whole(words: str, direct: str) -> Non
     text = (
         "The sensor needs 9 to 32 volts and a cable of at most 200 metres, its limit was raised from 200 to 600 by the "
         "works, which pay for storm (from gale 8) and hail in euros (a loan of the town), not for "
-        "more than 64 boats, where red_lamp is lit."
+        "more than 64 boats, where red_lamp is lit 30 days before the storm."
     )
     sensor = passage_from_text("sensor", text, "Sensor", "sensor")
     assert direct_words(candidate(sensor, 0, words=words, sure=0.9), "Which is meant?") == direct
@@ -159,6 +160,31 @@ def test_a_lone_item_and_what_goes_on_are_no_list() -> None:
     wishes = split(text, ["Wishes"])[0]
     adds = candidate(wishes, 2)
     assert compose([adds], naming=False) == "The city wants sprinklers. That adds 85,000 euros."
+
+
+def test_what_a_document_names_in_its_opening_all_its_passages_name() -> None:
+    opening = Passage("a", "Between Norvik and the customer.", "Service", "sla", sentences=(Sentence(Span(0, 32)),))
+    text = "The Provider is not responsible for failures of the customer's own software."
+    later = Passage("b", text, "Service › Exclusions", "sla", 40, sentences=(Sentence(Span(0, len(text))),))
+    other = Passage("c", text, "Hosting › Exclusions", "other", 40, sentences=(Sentence(Span(0, len(text))),))
+    passages = [opening, later, other]
+    found = find(
+        QuestionReader(), Retriever.over(WordEncoder(), passages), passages, ["What is Norvik not responsible for?"]
+    )[0]
+    likely = {candidate.passage.id: candidate.probability for candidate in found.candidates}
+    assert likely["b"] > 1.5 * likely["c"]
+
+
+def test_what_leads_to_a_question_answers_nothing() -> None:
+    text = "Reviewer: You throw less away. How did you do it?\n\nAda Moor: We throw less away by guessing less."
+    passage = passage_from_text("talk", text, "Interview", "talk")
+    found = find(
+        QuestionReader(),
+        Retriever.over(WordEncoder(), [passage]),
+        [passage],
+        ["How did the bakery throw less away?"],
+    )[0]
+    assert [candidate.text for candidate in found.candidates] == ["Ada Moor: We throw less away by guessing less."]
 
 
 def test_what_is_new_is_below_a_heading_that_says_so() -> None:
