@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
-from propcite.app.ingest.readers.docx_styles import Numbering, Styles, value_of
+from propcite.app.ingest.readers.docx_styles import Numbering, Styles, is_on, value_of
 from propcite.app.ingest.readers.draft import Draft
 from propcite.app.ingest.readers.drawings import write_graphic
 from propcite.app.ingest.readers.formulas import formula
@@ -159,8 +160,12 @@ class _Writer:
             self.draft.to_depth(0)
             return
         texts = list(limit_cells(self.name, self._read_rows(grids)))
-        named = bool(rows) and (rows[0].find("{*}trPr/{*}tblHeader") is not None or _is_bold(rows))
-        write_rows(self.draft, texts, named=named and len(rows) > 1)
+        named = bool(rows) and rows[0].find("{*}trPr/{*}tblHeader") is not None
+        bold = [self.styles.is_bold(row) for row in rows[:2]]
+        if self.styles.has_bold_names(table):
+            bold[:1] = [True]
+        texts[:2] = [replace(text, is_bold=is_bold) for text, is_bold in zip(texts, bold, strict=False)]
+        write_rows(self.draft, texts, named=named)
         self._notes_and_boxes()
 
     def _read_rows(self, grids: list[list[tuple[Any, int, bool]]]) -> Iterator[Row]:
@@ -228,19 +233,9 @@ def _belongs_to(paragraph: Any, cell: Any) -> bool:
     return True
 
 
-def _is_bold(rows: list[Any]) -> bool:
-    """Whether the first row is bold and the second is not."""
-    shares = [
-        [run.find("{*}rPr/{*}b") is not None for run in row.iter("{*}r") if run.find("{*}t") is not None]
-        for row in rows[:2]
-    ]
-    return len(shares) == 2 and bool(shares[0]) and all(shares[0]) and not all(shares[1])
-
-
 def _is_hidden(run: Any) -> bool:
     """Whether the words of a run are hidden or struck out."""
-    marks = (run.find(f"{{*}}rPr/{{*}}{name}") for name in ("vanish", "strike", "dstrike"))
-    return any(mark is not None and attribute(mark, "val", "1") not in ("0", "false", "off") for mark in marks)
+    return any(is_on(run, f"rPr/{name}") for name in ("vanish", "strike", "dstrike"))
 
 
 def _symbol(symbol: Any) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -50,10 +51,7 @@ class Styles:
     def _read(self, id_: str) -> Style:
         """Read a style; properties that it lacks come from the styles that it is based on."""
         level, title, contents, number, depth = 0, False, False, "", ""
-        for _ in range(_MAX_BASES):
-            element = self._elements.get(id_)
-            if element is None:
-                break
+        for element in self._bases(id_):
             name = value_of(element, "name").lower()
             title = title or name == "title"
             contents = contents or name.startswith(("toc ", "contents ", "index ", "table of figures"))
@@ -61,9 +59,38 @@ class Styles:
             level = level or (int(heading[1]) if heading else _level(value_of(element, "pPr/outlineLvl")))
             number = number or value_of(element, "pPr/numPr/numId")
             depth = depth or value_of(element, "pPr/numPr/ilvl")
-            id_ = value_of(element, "basedOn")
         contents = contents and not level
         return Style(1 if title else level, title, contents, (number, depth))
+
+    def is_bold(self, row: Any) -> bool:
+        """Whether all words of a table row are in bold letters, by their own format or by a style."""
+        runs = [run for run in row.iter("{*}r") if "".join(run.itertext("{*}t")).strip()]
+        return bool(runs) and all(map(self._is_bold, runs))
+
+    def has_bold_names(self, table: Any) -> bool:
+        """Whether the style of a table shows its first row in bold letters."""
+        look = table.find("{*}tblPr/{*}tblLook")
+        if look is None or not (attribute(look, "firstRow") == "1" or _has_first_row(attribute(look, "val"))):
+            return False
+        parts = (part for style in self._bases(value_of(table, "tblPr/tblStyle")) for part in style)
+        names = [part for part in parts if attribute(part, "type") == "firstRow"]
+        return any(is_on(part, "rPr/b") for part in names)
+
+    def _is_bold(self, run: Any) -> bool:
+        paragraph = next(run.iterancestors("{*}p"), None)
+        own = value_of(paragraph, "pPr/pStyle") if paragraph is not None else ""
+        bases = (*self._bases(value_of(run, "rPr/rStyle")), *self._bases(own))
+        said = (is_on(element, "rPr/b") for element in (run, *bases))
+        return next((is_bold for is_bold in said if is_bold is not None), False)
+
+    def _bases(self, id_: str) -> Iterator[Any]:
+        """Yield a style and those that it is based on in turn."""
+        for _ in range(_MAX_BASES):
+            element = self._elements.get(id_)
+            if element is None:
+                return
+            yield element
+            id_ = value_of(element, "basedOn")
 
 
 class Numbering:
@@ -127,6 +154,17 @@ def value_of(element: Any, path: str) -> str:
     """Return the `val` of the element at a path; empty if there is none."""
     child = element.find("/".join(f"{{*}}{step}" for step in path.split("/")))
     return attribute(child, "val") if child is not None else ""
+
+
+def is_on(element: Any, path: str) -> bool | None:
+    """Return whether the switch at a path is on; None if there is none."""
+    switch = element.find("/".join(f"{{*}}{step}" for step in path.split("/")))
+    return attribute(switch, "val", "1") not in ("0", "false", "off") if switch is not None else None
+
+
+def _has_first_row(mask: str) -> bool:
+    """Whether a mask of the parts of a table that have a format of their own includes the first row."""
+    return re.fullmatch("[0-9A-Fa-f]{4}", mask) is not None and bool(int(mask, 16) & 0x20)
 
 
 def _number(text: str) -> int:

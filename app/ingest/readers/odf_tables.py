@@ -18,18 +18,22 @@ _MAX_COLUMNS = 16_384
 
 @dataclass(frozen=True, slots=True)
 class TableRow:
-    """A row's cells, how often it is repeated, whether its first cell is over others, and whether it is hidden."""
+    """A row's cells, how often it is repeated, whether its first cell is over others, and whether it is hidden.
+
+    `is_bold` is known of the first two rows.
+    """
 
     cells: list[str]
     repeated: int
     is_label: bool
     is_hidden: bool
+    is_bold: bool
 
 
 def table_rows(table: Any, words: Words) -> Iterator[TableRow]:
     """Yield all rows; a vertically merged cell is repeated in each row that has other cells."""
     spanning: dict[int, tuple[int, str]] = {}  # by column: the rows left that a merged cell spans, and its text
-    for row in _elements(table):
+    for number, row in enumerate(_elements(table)):
         cells = _cells(row, words)
         if any(cells):
             cells = [
@@ -37,7 +41,8 @@ def table_rows(table: Any, words: Words) -> Iterator[TableRow]:
                 for at in range(max(len(cells), *(at + 1 for at in spanning), 0))
             ]
         hidden = attribute(row, "visibility") in ("collapse", "filter")
-        yield TableRow(cells, _times(row, "number-rows-repeated", 2**21), _is_label(row), hidden)
+        is_bold = number < 2 and words.are_bold(row)
+        yield TableRow(cells, _times(row, "number-rows-repeated", 2**21), _is_label(row), hidden, is_bold)
         left = {at: (rows - 1, text) for at, (rows, text) in spanning.items() if rows > 1}
         spanning = left | _merged(row, cells)
 

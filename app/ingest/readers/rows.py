@@ -19,13 +19,15 @@ _MAX_CELLS = 10_000_000
 class Row:
     """A row's cells from the first column on, the name of its place, if any, and the number of its table.
 
-    `is_label` is set where one cell is over all columns: it names the group of the rows below it.
+    `is_label` is set where one cell is over all columns: it names the group of the rows below it.  `is_bold` says that
+    all its words are in bold letters.
     """
 
     cells: Sequence[str]
     place: str = ""
     table: int = 0
     is_label: bool = False
+    is_bold: bool = False
 
 
 def cell_text(paragraphs: Iterable[tuple[str, str, bool]]) -> str:
@@ -68,7 +70,7 @@ def written_rows(draft: Draft, rows: Iterable[Row], *, named: bool | None = None
     Rows that are not empty are written: the lines above a table, then each row with the names of its columns.
 
     `named` says whether the first row is a header.  With None it is one unless a column contradicts it; with False
-    only if a column has numbers below a word.  A later table without a header keeps that of the one before, if it is
+    only if a column has numbers below a word, or if it is bold and the second is not.  A later table without a header keeps that of the one before, if it is
     no wider: an empty row merely divided the table.  Rows may come from a stream and are never held all at once.
 
     With a header, the label of a group of rows is written alone and in front of each of its rows.
@@ -82,7 +84,8 @@ def written_rows(draft: Draft, rows: Iterable[Row], *, named: bool | None = None
             _write(draft, " ".join(row.cells), row.place, tight=False)
         sample = sample[above:]
         cells = [row.cells for row in sample]
-        names, size = header_of(cells, named=named is True, proof=named is False or bool(header))
+        is_marked = named is True or [row.is_bold for row in sample[:2]] == [True, False]
+        names, size = header_of(cells, named=is_marked, proof=named is False or bool(header))
         if names:
             header = names
             sample = sample[size:]
