@@ -8,10 +8,9 @@ from propcite.app.ingest.readers.charts import chart_titles, write_chart
 from propcite.app.ingest.readers.draft import Draft, one_line
 from propcite.app.ingest.readers.formulas import formula
 from propcite.app.ingest.readers.office import Package
-from propcite.app.ingest.readers.raised import lowered, raised
 from propcite.app.ingest.readers.pptx_shapes import shapes_of
-from propcite.app.ingest.readers.xml import attribute, local_name
-
+from propcite.app.ingest.readers.raised import lowered, raised
+from propcite.app.ingest.readers.xml import local_name
 
 _ANCHORS = ("{*}twoCellAnchor", "{*}oneCellAnchor", "{*}absoluteAnchor")
 

@@ -18,7 +18,7 @@ def write_object(name: str, draft: Draft, words: Words, part: Any, *, with_value
     """Write the formula, the chart or the spreadsheet that a frame shows; without values only a chart's titles."""
     root = words.object_of(part)
     body = root.find("{*}body") if root is not None else None
-    if body is None:
+    if root is None or body is None:
         draft.block(words.formula_of(part))
         return
     own = words.inside(Styles(root.iterfind("{*}automatic-styles/*")))

@@ -70,8 +70,9 @@ def written_rows(draft: Draft, rows: Iterable[Row], *, named: bool | None = None
     Rows that are not empty are written: the lines above a table, then each row with the names of its columns.
 
     `named` says whether the first row is a header.  With None it is one unless a column contradicts it; with False
-    only if a column has numbers below a word, or if it is bold and the second is not.  A later table without a header keeps that of the one before, if it is
-    no wider: an empty row merely divided the table.  Rows may come from a stream and are never held all at once.
+    only if a column has numbers below a word, or if it is bold and the second is not.  A later table without a header
+    keeps that of the one before, if it is no wider: an empty row merely divided the table.  Rows may come from a stream
+    and are never held all at once.
 
     With a header, the label of a group of rows is written alone and in front of each of its rows.
     """

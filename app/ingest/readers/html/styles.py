@@ -34,7 +34,7 @@ def apply_sheets(tree: Any, sheets: Iterable[str]) -> None:
         looks |= _looks(sheet)
     for element in tree.iter() if any(looks.values()) else ():
         look = next((looks[name] for name in (element.get("class") or "").split() if looks.get(name)), "")
-        is_note = tag_of(element) in ("aside", "body") or any("type" in name for name in element.keys())
+        is_note = tag_of(element) in ("aside", "body") or any("type" in name for name in element.attrib)
         if (look == "del" and not is_note) or (look in ("sup", "sub") and tag_of(element) in _RAISED):
             element.tag = look
 

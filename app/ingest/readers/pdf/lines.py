@@ -104,7 +104,7 @@ def is_right_to_left(text: str) -> bool:
 def glued(piece: Line, after: Line) -> str | None:
     """Return the words of a piece of a row that belong to the word before, as a superscript; None if they are others.
 
-    The limits of an integral, one above the other, are others.  A number beside one or a word that it is above is raised.
+    The limits of an integral, one above the other, are others.  A number above a number or word is raised.
     """
     if not -_KERNED * after.size < after.left - piece.right < _GLUED * after.size:
         return None

@@ -95,7 +95,8 @@ def test_in_opendocument(first: str, text: str) -> None:
         '<style:style style:name="Names" style:family="paragraph" style:parent-style-name="Strong"/>'
         '<style:style style:name="Strong" style:family="paragraph"><style:text-properties fo:font-weight="bold"/>'
         "</style:style>"
-        '<style:style style:name="Bold" style:family="text"><style:text-properties fo:font-weight="bold"/></style:style>'
+        '<style:style style:name="Bold" style:family="text"><style:text-properties fo:font-weight="bold"/>'
+        "</style:style>"
         '<style:style style:name="Light" style:family="text"><style:text-properties fo:font-weight="normal"/>'
         "</style:style>"
     )

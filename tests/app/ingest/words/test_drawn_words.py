@@ -96,7 +96,7 @@ def test_values_of_a_chart_are_in_their_formats_and_axes_give_names() -> None:
 def test_categories_in_levels() -> None:
     inner = "".join(f'<pt idx="{at}"><v>{town}</v></pt>' for at, town in enumerate(("Vigo", "Cadiz", "Leith")))
     outer = '<pt idx="0"><v>Spain</v></pt><pt idx="2"><v>Scotland</v></pt>'
-    levels = f"<cat><multiLvlStrRef><multiLvlStrCache><lvl>{inner}</lvl><lvl>{outer}</lvl></multiLvlStrCache></multiLvlStrRef></cat>"
+    levels = f"<cat><multiLvlStrRef><cache><lvl>{inner}</lvl><lvl>{outer}</lvl></cache></multiLvlStrRef></cat>"
     text = chart_text(series("Ships", val="3 5 8").replace("<val>", f"{levels}<val>"))
     assert text == "Spain Vigo; Ships = 3.\n\nSpain Cadiz; Ships = 5.\n\nScotland Leith; Ships = 8."
 
@@ -160,8 +160,9 @@ def test_charts_of_opendocument_files(kind: str, suffix: str, body: str, text: s
 
 def test_a_sheet_in_a_slide_is_a_table() -> None:
     sheet = (
-        '<office:document xmlns:office="o" xmlns:text="t" xmlns:table="tb"><office:body><office:spreadsheet><table:table>'
-        f"{rows_of([['Port', 'Ships'], ['Leith', '14']])}</table:table></office:spreadsheet></office:body></office:document>"
+        '<office:document xmlns:office="o" xmlns:text="t" xmlns:table="tb"><office:body><office:spreadsheet>'
+        f"<table:table>{rows_of([['Port', 'Ships'], ['Leith', '14']])}</table:table>"
+        "</office:spreadsheet></office:body></office:document>"
     )
     data = odf("presentation", f"<draw:page>{FRAME}</draw:page>", **{"Object 1/content": sheet})
     assert document_from_bytes("a.odp", data, "").text == "Port = Leith; Ships = 14."
