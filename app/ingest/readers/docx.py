@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import chain, groupby
 from typing import Any
 
 from propcite.app.ingest.readers.docx_styles import Numbering, Styles, is_on, value_of
@@ -22,6 +23,7 @@ from propcite.retrieval.text import Document
 _SKIPPED = frozenset("del moveFrom Fallback instrText delText delInstrText rt rPr pPr tblPr sdtPr fldData".split())
 _CONTAINERS = frozenset("sdt sdtContent customXml ins moveTo smartTag body".split())
 _MAX_DEPTH = 60
+_Grid = list[tuple[Any, int, bool]]  # the cells of a row, their columns, and whether each goes on from the row above
 
 
 def read_docx(name: str, data: bytes) -> Document:
@@ -151,24 +153,30 @@ class _Writer:
                     self._graphics.append(element)
 
     def _table(self, table: Any) -> None:
+        """Write the rows; those with tables inside lay out a page, as single cells do, and are written cell by cell."""
         rows = [row for row in _rows(table) if row.find("{*}trPr/{*}del") is None]
         grids = [[(cell, *_merged(cell)) for cell in _cells(row)] for row in rows]
-        if grids and max(len(grid) for grid in grids) == 1:  # one column: a frame around text
-            for grid in grids:
-                for cell, _, _ in grid:
-                    self.blocks(cell)
+        is_frame, is_bold = max(map(len, grids), default=0) == 1, self.styles.has_bold_names(table)
+        for is_layout, group in groupby(
+            zip(rows, grids, strict=True), key=lambda pair: is_frame or _has_table(pair[1])
+        ):
+            pairs = list(group)
+            if not is_layout:
+                self._write_rows(pairs, is_bold=is_bold)
+            for cell, _, _ in chain.from_iterable(grid for _, grid in pairs if is_layout):
+                self.blocks(cell)
             self.draft.to_depth(0)
-            return
-        texts = list(limit_cells(self.name, self._read_rows(grids)))
-        named = bool(rows) and rows[0].find("{*}trPr/{*}tblHeader") is not None
-        bold = [self.styles.is_bold(row) for row in rows[:2]]
-        if self.styles.has_bold_names(table):
-            bold[:1] = [True]
-        texts[:2] = [replace(text, is_bold=is_bold) for text, is_bold in zip(texts, bold, strict=False)]
-        write_rows(self.draft, texts, named=named)
+            is_bold = False
+
+    def _write_rows(self, pairs: Sequence[tuple[Any, _Grid]], *, is_bold: bool) -> None:
+        """Write rows with their cells; `is_bold` says that the style of their table shows the first in bold letters."""
+        texts = list(limit_cells(self.name, self._read_rows([grid for _, grid in pairs])))
+        bold = [self.styles.is_bold(row) or (is_bold and not at) for at, (row, _) in enumerate(pairs[:2])]
+        texts[:2] = [replace(text, is_bold=one) for text, one in zip(texts, bold, strict=False)]
+        write_rows(self.draft, texts, named=pairs[0][0].find("{*}trPr/{*}tblHeader") is not None)
         self._notes_and_boxes()
 
-    def _read_rows(self, grids: list[list[tuple[Any, int, bool]]]) -> Iterator[Row]:
+    def _read_rows(self, grids: Sequence[_Grid]) -> Iterator[Row]:
         """Yield the rows; a vertically merged cell is repeated in each row that it spans."""
         above: dict[int, str] = {}
         for grid in grids:
@@ -180,7 +188,7 @@ class _Writer:
             yield Row(cells, is_label=len(grid) == 1 < len(cells))
 
     def _cell(self, cell: Any) -> str:
-        """Return a cell's text in one line, with that of tables inside it."""
+        """Return a cell's text in one line."""
         paragraphs = [paragraph for paragraph in cell.iter("{*}p") if _belongs_to(paragraph, cell)]
         labels = [self.numbering.label(paragraph, self.styles.of(paragraph)) for paragraph in paragraphs]
         return cell_text(
@@ -223,8 +231,12 @@ def _merged(cell: Any) -> tuple[int, bool]:
     )
 
 
+def _has_table(grid: _Grid) -> bool:
+    return any(cell.find(".//{*}tbl") is not None for cell, _, _ in grid)
+
+
 def _belongs_to(paragraph: Any, cell: Any) -> bool:
-    """Whether a paragraph is in the cell or a table there, and not in a text box, which is written separately."""
+    """Whether a paragraph is in the cell, and not in a text box there, which is written separately."""
     for ancestor in paragraph.iterancestors():
         if ancestor is cell:
             return True

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from itertools import groupby
 from typing import Any
 
 from propcite.app.ingest.readers.archive import Archive, damaged
 from propcite.app.ingest.readers.draft import Draft, title_from_name
 from propcite.app.ingest.readers.odf_objects import write_object
 from propcite.app.ingest.readers.odf_styles import Numbering, Styles
-from propcite.app.ingest.readers.odf_tables import table_rows
+from propcite.app.ingest.readers.odf_tables import row_elements, table_rows, times_repeated
 from propcite.app.ingest.readers.odf_words import SHAPES, Words
 from propcite.app.ingest.readers.office import core_properties, open_zip
 from propcite.app.ingest.readers.rows import Row, limit_cells, write_rows
@@ -221,15 +222,24 @@ class _Writer:
             self.draft.close_item()
 
     def _table(self, table: Any) -> None:
+        """Write the rows; those with tables inside lay out a page, as single cells do, and are written cell by cell."""
         found = (
             Row(row.cells, is_label=row.is_label, is_bold=row.is_bold)
             for row in table_rows(table, self.words)
             for _ in range(min(row.repeated, _MAX_REPEATED))
         )
         rows = list(limit_cells(self.name, found))
+        elements = [row for row in row_elements(table) for _ in range(times_repeated(row, _MAX_REPEATED))]
+        is_frame = max((len(row.cells) for row in rows), default=0) <= 1
         named = table.find("{*}table-header-rows") is not None
-        if max((len(row.cells) for row in rows), default=0) > 1:
-            write_rows(self.draft, rows, named=named)
-        else:
-            for cell in table.iter("{*}table-cell"):
-                self.blocks(cell)
+        for is_layout, group in groupby(
+            zip(elements, rows, strict=True),
+            key=lambda pair: is_frame or pair[0].find("{*}table-cell//{*}table") is not None,
+        ):
+            if is_layout:
+                for element, _ in group:
+                    for cell in element.iterfind("{*}table-cell"):
+                        self.blocks(cell)
+            else:
+                write_rows(self.draft, [row for _, row in group], named=named)
+            named = False

@@ -33,7 +33,7 @@ class TableRow:
 def table_rows(table: Any, words: Words) -> Iterator[TableRow]:
     """Yield all rows; a vertically merged cell is repeated in each row that has other cells."""
     spanning: dict[int, tuple[int, str]] = {}  # by column: the rows left that a merged cell spans, and its text
-    for number, row in enumerate(_elements(table)):
+    for number, row in enumerate(row_elements(table)):
         cells = _cells(row, words)
         if any(cells):
             cells = [
@@ -42,17 +42,23 @@ def table_rows(table: Any, words: Words) -> Iterator[TableRow]:
             ]
         hidden = attribute(row, "visibility") in ("collapse", "filter")
         is_bold = number < 2 and words.are_bold(row)
-        yield TableRow(cells, _times(row, "number-rows-repeated", 2**21), _is_label(row), hidden, is_bold)
+        yield TableRow(cells, times_repeated(row, 2**21), _is_label(row), hidden, is_bold)
         left = {at: (rows - 1, text) for at, (rows, text) in spanning.items() if rows > 1}
         spanning = left | _merged(row, cells)
 
 
-def _elements(table: Any) -> Iterator[Any]:
+def row_elements(table: Any) -> Iterator[Any]:
+    """Yield the rows as they are in the file."""
     for element in table:
         if local_name(element) == "table-row":
             yield element
         elif local_name(element) in ("table-header-rows", "table-rows", "table-row-group"):
-            yield from _elements(element)
+            yield from row_elements(element)
+
+
+def times_repeated(row: Any, maximum: int) -> int:
+    """Return how often a row is repeated, at most `maximum` times."""
+    return _times(row, "number-rows-repeated", maximum)
 
 
 def _cells(row: Any, words: Words) -> list[str]:

@@ -105,3 +105,58 @@ def test_in_opendocument(first: str, text: str) -> None:
     body = "".join(f"<table:table-row>{''.join(row)}</table:table-row>" for row in cells)
     data = odf("text", f"<table:table>{body}</table:table>", styles)
     assert document_from_bytes("a.odt", data, "").text == text
+
+
+def test_names_in_two_bold_rows_are_joined() -> None:
+    rows = [
+        r"{\b Boat}\cell{\b Moorings}\cell\cell",
+        r"\cell{\b Pier}\cell{\b Buoy}\cell",
+        r"Sail\cell free\cell none\cell",
+        r"Motor\cell none\cell free\cell",
+    ]
+    text = "".join(rf"\trowd\cellx1000\cellx2000\cellx3000\pard\plain\intbl {row}\row" for row in rows)
+    assert document_from_bytes("a.rtf", (r"{\rtf1\ansi " + text + r"\pard}").encode(), "").text == (
+        "Boat = Sail; Moorings Pier = free; Moorings Buoy = none.\n\n"
+        "Boat = Motor; Moorings Pier = none; Moorings Buoy = free."
+    )
+    label = text.replace(rows[1], r"{\b Summer}\cell\cell\cell")
+    assert document_from_bytes("a.rtf", (r"{\rtf1\ansi " + label + r"\pard}").encode(), "").text.startswith(
+        "Boat = Summer.\n\nBoat = Sail; Moorings = free; none."
+    )
+
+
+def nested_in_word() -> bytes:
+    document, file = docx.Document(), io.BytesIO()
+    outer = document.add_table(1, 2)
+    outer.cell(0, 0).text = "On the left."
+    outer.cell(0, 1).text = "On the right."
+    outer.cell(0, 1).add_paragraph("Ships at berth", style="Heading 1")
+    inner = outer.cell(0, 1).add_table(3, 2)
+    for row, words in zip(inner.rows, [["Ship", "Tons"], ["Alba", "12"], ["Brisa", "14"]], strict=True):
+        for cell, word in zip(row.cells, words, strict=True):
+            cell.text = word
+    document.save(file)
+    return file.getvalue()
+
+
+def nested_in_opendocument() -> bytes:
+    def row(*cells: str) -> str:
+        inside = "".join(f"<table:table-cell>{cell}</table:table-cell>" for cell in cells)
+        return f"<table:table-row>{inside}</table:table-row>"
+
+    def words(*cells: str) -> str:
+        return row(*(f"<text:p>{cell}</text:p>" for cell in cells))
+
+    inner = f"<table:table>{words('Ship', 'Tons')}{words('Alba', '12')}{words('Brisa', '14')}</table:table>"
+    right = f'<text:p>On the right.</text:p><text:h text:outline-level="1">Ships at berth</text:h>{inner}'
+    frame = f"<table:table>{row('<text:p>On the left.</text:p>', right)}</table:table>"
+    return odf("text", f"<table:table>{row(frame)}</table:table>")
+
+
+@pytest.mark.parametrize(("name", "data"), [("a.docx", nested_in_word()), ("a.odt", nested_in_opendocument())])
+def test_a_table_with_tables_inside_lays_out_a_page(name: str, data: bytes) -> None:
+    document = document_from_bytes(name, data, "")
+    assert document.text == (
+        "On the left.\n\nOn the right.\n\nShips at berth\n\nShip = Alba; Tons = 12.\n\nShip = Brisa; Tons = 14."
+    )
+    assert [heading.level for heading in document.headings] == [1]
