@@ -8,7 +8,7 @@ from dataclasses import replace
 from itertools import chain, groupby
 from typing import Any
 
-from propcite.app.ingest.readers.docx_styles import Numbering, Styles, is_on, value_of
+from propcite.app.ingest.readers.docx_styles import Numbering, Styles, value_of
 from propcite.app.ingest.readers.draft import Draft
 from propcite.app.ingest.readers.drawings import write_graphic
 from propcite.app.ingest.readers.formulas import formula
@@ -120,7 +120,7 @@ class _Writer:
         script = before = ""
         for _, element in walk:
             tag = local_name(element)
-            if tag in _SKIPPED or (tag == "r" and _is_hidden(element)):
+            if tag in _SKIPPED or (tag == "r" and self.styles.is_hidden(element)):
                 walk.skip_subtree()
             match tag:
                 case "r":
@@ -243,11 +243,6 @@ def _belongs_to(paragraph: Any, cell: Any) -> bool:
         if local_name(ancestor) in ("txbxContent", "Fallback"):
             return False
     return True
-
-
-def _is_hidden(run: Any) -> bool:
-    """Whether the words of a run are hidden or struck out."""
-    return any(is_on(run, f"rPr/{name}") for name in ("vanish", "strike", "dstrike"))
 
 
 def _symbol(symbol: Any) -> str:

@@ -40,6 +40,7 @@ class Styles:
         elements = root.iterfind("{*}style") if root is not None else ()
         self._elements = {attribute(element, "styleId"): element for element in elements}
         self._cache: dict[str, Style] = {}
+        self._marks: dict[tuple[str, str], bool | None] = {}  # by style: whether it says that words are bold or hidden
 
     def of(self, paragraph: Any) -> Style:
         """Return the paragraph's style; an outline level of its own overrides that of the style."""
@@ -65,7 +66,11 @@ class Styles:
     def is_bold(self, row: Any) -> bool:
         """Whether all words of a table row are in bold letters, by their own format or by a style."""
         runs = [run for run in row.iter("{*}r") if "".join(run.itertext("{*}t")).strip()]
-        return bool(runs) and all(map(self._is_bold, runs))
+        return bool(runs) and all(self._says(run, "b") for run in runs)
+
+    def is_hidden(self, run: Any) -> bool:
+        """Whether the words of a run are hidden or struck out, by their own format or by a style."""
+        return any(self._says(run, mark) for mark in ("vanish", "strike", "dstrike"))
 
     def has_bold_names(self, table: Any) -> bool:
         """Whether the style of a table shows its first row in bold letters."""
@@ -76,12 +81,20 @@ class Styles:
         names = [part for part in parts if attribute(part, "type") == "firstRow"]
         return any(is_on(part, "rPr/b") for part in names)
 
-    def _is_bold(self, run: Any) -> bool:
+    def _says(self, run: Any, mark: str) -> bool:
+        """Whether a run has a mark, as it says itself, or else its style, or else that of its paragraph."""
+        if (own := is_on(run, f"rPr/{mark}")) is not None:
+            return own
         paragraph = next(run.iterancestors("{*}p"), None)
-        own = value_of(paragraph, "pPr/pStyle") if paragraph is not None else ""
-        bases = (*self._bases(value_of(run, "rPr/rStyle")), *self._bases(own))
-        said = (is_on(element, "rPr/b") for element in (run, *bases))
-        return next((is_bold for is_bold in said if is_bold is not None), False)
+        styles = value_of(run, "rPr/rStyle"), value_of(paragraph, "pPr/pStyle") if paragraph is not None else ""
+        said = (self._style_says(id_, mark) for id_ in styles)
+        return next((is_marked for is_marked in said if is_marked is not None), False)
+
+    def _style_says(self, id_: str, mark: str) -> bool | None:
+        if (id_, mark) not in self._marks:
+            said = (is_on(style, f"rPr/{mark}") for style in self._bases(id_))
+            self._marks[id_, mark] = next((is_marked for is_marked in said if is_marked is not None), None)
+        return self._marks[id_, mark]
 
     def _bases(self, id_: str) -> Iterator[Any]:
         """Yield a style and those that it is based on in turn."""

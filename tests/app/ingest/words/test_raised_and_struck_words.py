@@ -8,6 +8,7 @@ from io import BytesIO
 
 import docx
 import pytest
+from docx.enum.style import WD_STYLE_TYPE
 from docx.oxml import parse_xml
 from docx.text.run import Run
 from odf_files import odf
@@ -191,3 +192,18 @@ def test_a_chart_of_a_word_file_is_read_below_its_paragraph() -> None:
 def test_links_from_a_note_back_to_its_mark_are_no_words() -> None:
     html = "<p>Eleven<sup><a href='#n1'>1</a></sup></p><p id=n1>One was online.<a href='#r1'>↩\ufe0e</a></p>"
     assert read("a.html", html) == "Eleven¹\n\nOne was online."
+
+
+def test_words_of_word_that_a_style_hides() -> None:
+    file = docx.Document()
+    hidden = file.styles.add_style("Hidden", WD_STYLE_TYPE.CHARACTER)
+    hidden.font.hidden = True
+    struck = file.styles.add_style("Old", WD_STYLE_TYPE.PARAGRAPH)
+    struck.font.strike = True
+    paragraph = file.add_paragraph("Seen")
+    paragraph.add_run(" secret", style="Hidden")
+    paragraph.add_run(" again.", style="Hidden").font.hidden = False
+    file.add_paragraph("Taken back.", style="Old")
+    out = BytesIO()
+    file.save(out)
+    assert document_from_bytes("a.docx", out.getvalue(), "").text == "Seen again."
