@@ -27,7 +27,7 @@ _FLOWED = re.compile(r"(?<!^--) \n(?!>)", re.MULTILINE)
 _MAX_DEPTH = 3  # of messages attached to messages
 _MAX_ATTACHMENTS = 200
 _ENCODED = re.compile(r"=\?[\w.-]+\?[BbQq]\?([^?\s]*)\?=")
-_DIVIDED = re.compile(r"=\?([\w.-]+)\?([BbQq])\?[^?\s]*\?=(?:\s+=\?\1\?\2\?[^?\s]*\?=)+")
+_WORDS = re.compile(r"=\?([\w.-]+)\?([BbQq])\?[^?\s]*\?=(?:\s+=\?\1\?\2\?[^?\s]*\?=)*")
 _DEFAULT_HEADERS = {"content-type": "text/plain", "content-disposition": "inline", "content-transfer-encoding": "8bit"}
 _SHOWN = ("From", "To", "Cc", "Date")
 
@@ -66,7 +66,10 @@ def _written(draft: Draft, data: bytes, starts: Sequence[int]) -> Iterator[None]
 
 
 def _as_one(words: re.Match[str]) -> str:
-    """Return encoded words that follow each other as one if a character is divided between them, as some mailers do."""
+    """Return encoded words that follow each other as one if they lose letters else.
+
+    Some mailers divide a letter between two of them, or name a smaller character set than they use.
+    """
     charset = "gb18030" if words[1].lower() in ("gb2312", "gbk") else words[1]  # whose letters it has, and more
     form, pieces = words[2].upper(), _ENCODED.findall(words[0])
     try:
@@ -74,8 +77,8 @@ def _as_one(words: re.Match[str]) -> str:
         whole = b"".join(data).decode(charset)
     except (ValueError, LookupError):
         return words[0]
-    is_divided = any("\ufffd" in piece.decode(charset, "replace") for piece in data)
-    return f"=?utf-8?B?{b64encode(whole.encode()).decode()}?=" if is_divided else words[0]
+    is_lossy = any("\ufffd" in piece.decode(words[1], "replace") for piece in data)
+    return f"=?utf-8?B?{b64encode(whole.encode()).decode()}?=" if is_lossy else words[0]
 
 
 class _Headers(HeaderRegistry):
@@ -83,7 +86,7 @@ class _Headers(HeaderRegistry):
 
     def __call__(self, name: str, value: str) -> Any:
         try:
-            return super().__call__(name, _DIVIDED.sub(_as_one, value))
+            return super().__call__(name, _WORDS.sub(_as_one, value))
         except Exception:  # the parser raises any kind of error on malformed headers
             return super().__call__(name, _DEFAULT_HEADERS.get(name.lower(), ""))
 
