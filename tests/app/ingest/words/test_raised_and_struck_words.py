@@ -11,6 +11,7 @@ import pytest
 from docx.enum.style import WD_STYLE_TYPE
 from docx.oxml import parse_xml
 from docx.text.run import Run
+from lxml.etree import fromstring
 from odf_files import odf
 from openpyxl import Workbook
 from openpyxl.cell.rich_text import CellRichText, TextBlock
@@ -19,6 +20,7 @@ from paths import REAL_FILES
 from real_documents import read_text as read
 
 from propcite.app.ingest.readers import document_from_bytes
+from propcite.app.ingest.readers.formulas import formula
 from propcite.app.ingest.readers.raised import lowered, raised
 
 WORDS = "The quay is 12 km² long, has 10³ posts of CO2 and cost 30 euros."
@@ -120,6 +122,17 @@ def test_formulas_in_one_line() -> None:
     out = BytesIO()
     file.save(out)
     assert read("a.docx", out.getvalue()) == "So x=1/(a+b)+y²"
+
+
+def test_limits_of_sums_and_integrals_are_no_numbers() -> None:
+    integral = "<math><mrow><msubsup><mo>∫</mo><mn>0</mn><mn>1</mn></msubsup><mi>x</mi></mrow></math>"
+    assert formula(fromstring(integral)) == "∫₀¹x"
+    total = "<munderover><mo>∑</mo><mrow><mi>i</mi><mo>=</mo><mn>1</mn></mrow><mi>n</mi></munderover>"
+    assert formula(fromstring(f"<math>{total}<mi>i</mi></math>")) == "∑_(i=1)ⁿi"
+    inside = {"sub": "0", "sup": "12", "e": "x"}
+    parts = "".join(f"<m:{tag}><m:r><m:t>{words}</m:t></m:r></m:{tag}>" for tag, words in inside.items())
+    nary = f"<m:oMath {M}><m:nary>{parts}</m:nary></m:oMath>"
+    assert formula(fromstring(nary)) == "∫₀¹²x"
 
 
 def test_symbols_of_word() -> None:
