@@ -48,9 +48,9 @@ def formula(element: Any) -> str:
             return _bracketed(element, parts)
         case "nary":
             sign = element.find("{*}naryPr/{*}chr")
-            inner = {local_name(part): formula(part) for part in parts}
+            by_name = {local_name(part): formula(part) for part in parts}
             shown = attribute(sign, "val") if sign is not None else "∫"
-            return _with_limits(shown, inner.get("sub", ""), inner.get("sup", "")) + inner.get("e", "")
+            return _with_limits(shown, by_name.get("sub", ""), by_name.get("sup", "")) + by_name.get("e", "")
     return "".join(map(formula, parts))
 
 
