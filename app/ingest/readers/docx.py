@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import chain, groupby
 from typing import Any
 
 from propcite.app.ingest.readers.docx_styles import Numbering, Styles, value_of
@@ -21,6 +23,7 @@ from propcite.retrieval.text import Document
 _SKIPPED = frozenset("del moveFrom Fallback instrText delText delInstrText rt rPr pPr tblPr sdtPr fldData".split())
 _CONTAINERS = frozenset("sdt sdtContent customXml ins moveTo smartTag body".split())
 _MAX_DEPTH = 60
+_Grid = list[tuple[Any, int, bool]]  # the cells of a row, their columns, and whether each goes on from the row above
 
 
 def read_docx(name: str, data: bytes) -> Document:
@@ -117,7 +120,7 @@ class _Writer:
         script = before = ""
         for _, element in walk:
             tag = local_name(element)
-            if tag in _SKIPPED or (tag == "r" and _is_hidden(element)):
+            if tag in _SKIPPED or (tag == "r" and self.styles.is_hidden(element)):
                 walk.skip_subtree()
             match tag:
                 case "r":
@@ -150,20 +153,30 @@ class _Writer:
                     self._graphics.append(element)
 
     def _table(self, table: Any) -> None:
+        """Write the rows; those with tables inside lay out a page, as single cells do, and are written cell by cell."""
         rows = [row for row in _rows(table) if row.find("{*}trPr/{*}del") is None]
         grids = [[(cell, *_merged(cell)) for cell in _cells(row)] for row in rows]
-        if grids and max(len(grid) for grid in grids) == 1:  # one column: a frame around text
-            for grid in grids:
-                for cell, _, _ in grid:
-                    self.blocks(cell)
+        is_frame, is_bold = max(map(len, grids), default=0) == 1, self.styles.has_bold_names(table)
+        for is_layout, group in groupby(
+            zip(rows, grids, strict=True), key=lambda pair: is_frame or _has_table(pair[1])
+        ):
+            pairs = list(group)
+            if not is_layout:
+                self._write_rows(pairs, is_bold=is_bold)
+            for cell, _, _ in chain.from_iterable(grid for _, grid in pairs if is_layout):
+                self.blocks(cell)
             self.draft.to_depth(0)
-            return
-        texts = list(limit_cells(self.name, self._read_rows(grids)))
-        named = bool(rows) and (rows[0].find("{*}trPr/{*}tblHeader") is not None or _is_bold(rows))
-        write_rows(self.draft, texts, named=named and len(rows) > 1)
+            is_bold = False
+
+    def _write_rows(self, pairs: Sequence[tuple[Any, _Grid]], *, is_bold: bool) -> None:
+        """Write rows with their cells; `is_bold` says that the style of their table shows the first in bold letters."""
+        texts = list(limit_cells(self.name, self._read_rows([grid for _, grid in pairs])))
+        bold = [self.styles.is_bold(row) or (is_bold and not at) for at, (row, _) in enumerate(pairs[:2])]
+        texts[:2] = [replace(text, is_bold=one) for text, one in zip(texts, bold, strict=False)]
+        write_rows(self.draft, texts, named=pairs[0][0].find("{*}trPr/{*}tblHeader") is not None)
         self._notes_and_boxes()
 
-    def _read_rows(self, grids: list[list[tuple[Any, int, bool]]]) -> Iterator[Row]:
+    def _read_rows(self, grids: Sequence[_Grid]) -> Iterator[Row]:
         """Yield the rows; a vertically merged cell is repeated in each row that it spans."""
         above: dict[int, str] = {}
         for grid in grids:
@@ -175,7 +188,7 @@ class _Writer:
             yield Row(cells, is_label=len(grid) == 1 < len(cells))
 
     def _cell(self, cell: Any) -> str:
-        """Return a cell's text in one line, with that of tables inside it."""
+        """Return a cell's text in one line."""
         paragraphs = [paragraph for paragraph in cell.iter("{*}p") if _belongs_to(paragraph, cell)]
         labels = [self.numbering.label(paragraph, self.styles.of(paragraph)) for paragraph in paragraphs]
         return cell_text(
@@ -218,29 +231,18 @@ def _merged(cell: Any) -> tuple[int, bool]:
     )
 
 
+def _has_table(grid: _Grid) -> bool:
+    return any(cell.find(".//{*}tbl") is not None for cell, _, _ in grid)
+
+
 def _belongs_to(paragraph: Any, cell: Any) -> bool:
-    """Whether a paragraph is in the cell or a table there, and not in a text box, which is written separately."""
+    """Whether a paragraph is in the cell, and not in a text box there, which is written separately."""
     for ancestor in paragraph.iterancestors():
         if ancestor is cell:
             return True
         if local_name(ancestor) in ("txbxContent", "Fallback"):
             return False
     return True
-
-
-def _is_bold(rows: list[Any]) -> bool:
-    """Whether the first row is bold and the second is not."""
-    shares = [
-        [run.find("{*}rPr/{*}b") is not None for run in row.iter("{*}r") if run.find("{*}t") is not None]
-        for row in rows[:2]
-    ]
-    return len(shares) == 2 and bool(shares[0]) and all(shares[0]) and not all(shares[1])
-
-
-def _is_hidden(run: Any) -> bool:
-    """Whether the words of a run are hidden or struck out."""
-    marks = (run.find(f"{{*}}rPr/{{*}}{name}") for name in ("vanish", "strike", "dstrike"))
-    return any(mark is not None and attribute(mark, "val", "1") not in ("0", "false", "off") for mark in marks)
 
 
 def _symbol(symbol: Any) -> str:

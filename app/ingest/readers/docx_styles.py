@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -39,6 +40,7 @@ class Styles:
         elements = root.iterfind("{*}style") if root is not None else ()
         self._elements = {attribute(element, "styleId"): element for element in elements}
         self._cache: dict[str, Style] = {}
+        self._marks: dict[tuple[str, str], bool | None] = {}  # by style: whether it says that words are bold or hidden
 
     def of(self, paragraph: Any) -> Style:
         """Return the paragraph's style; an outline level of its own overrides that of the style."""
@@ -50,10 +52,7 @@ class Styles:
     def _read(self, id_: str) -> Style:
         """Read a style; properties that it lacks come from the styles that it is based on."""
         level, title, contents, number, depth = 0, False, False, "", ""
-        for _ in range(_MAX_BASES):
-            element = self._elements.get(id_)
-            if element is None:
-                break
+        for element in self._bases(id_):
             name = value_of(element, "name").lower()
             title = title or name == "title"
             contents = contents or name.startswith(("toc ", "contents ", "index ", "table of figures"))
@@ -61,9 +60,50 @@ class Styles:
             level = level or (int(heading[1]) if heading else _level(value_of(element, "pPr/outlineLvl")))
             number = number or value_of(element, "pPr/numPr/numId")
             depth = depth or value_of(element, "pPr/numPr/ilvl")
-            id_ = value_of(element, "basedOn")
         contents = contents and not level
         return Style(1 if title else level, title, contents, (number, depth))
+
+    def is_bold(self, row: Any) -> bool:
+        """Whether all words of a table row are in bold letters, by their own format or by a style."""
+        runs = [run for run in row.iter("{*}r") if "".join(run.itertext("{*}t")).strip()]
+        return bool(runs) and all(self._says(run, "b") for run in runs)
+
+    def is_hidden(self, run: Any) -> bool:
+        """Whether the words of a run are hidden or struck out, by their own format or by a style."""
+        return any(self._says(run, mark) for mark in ("vanish", "strike", "dstrike"))
+
+    def has_bold_names(self, table: Any) -> bool:
+        """Whether the style of a table shows its first row in bold letters."""
+        look = table.find("{*}tblPr/{*}tblLook")
+        if look is None or not (attribute(look, "firstRow") == "1" or _has_first_row(attribute(look, "val"))):
+            return False
+        parts = (part for style in self._bases(value_of(table, "tblPr/tblStyle")) for part in style)
+        names = [part for part in parts if attribute(part, "type") == "firstRow"]
+        return any(is_on(part, "rPr/b") for part in names)
+
+    def _says(self, run: Any, mark: str) -> bool:
+        """Whether a run has a mark, as it says itself, or else its style, or else that of its paragraph."""
+        if (own := is_on(run, f"rPr/{mark}")) is not None:
+            return own
+        paragraph = next(run.iterancestors("{*}p"), None)
+        styles = value_of(run, "rPr/rStyle"), value_of(paragraph, "pPr/pStyle") if paragraph is not None else ""
+        said = (self._style_says(id_, mark) for id_ in styles)
+        return next((is_marked for is_marked in said if is_marked is not None), False)
+
+    def _style_says(self, id_: str, mark: str) -> bool | None:
+        if (id_, mark) not in self._marks:
+            said = (is_on(style, f"rPr/{mark}") for style in self._bases(id_))
+            self._marks[id_, mark] = next((is_marked for is_marked in said if is_marked is not None), None)
+        return self._marks[id_, mark]
+
+    def _bases(self, id_: str) -> Iterator[Any]:
+        """Yield a style and those that it is based on in turn."""
+        for _ in range(_MAX_BASES):
+            element = self._elements.get(id_)
+            if element is None:
+                return
+            yield element
+            id_ = value_of(element, "basedOn")
 
 
 class Numbering:
@@ -127,6 +167,17 @@ def value_of(element: Any, path: str) -> str:
     """Return the `val` of the element at a path; empty if there is none."""
     child = element.find("/".join(f"{{*}}{step}" for step in path.split("/")))
     return attribute(child, "val") if child is not None else ""
+
+
+def is_on(element: Any, path: str) -> bool | None:
+    """Return whether the switch at a path is on; None if there is none."""
+    switch = element.find("/".join(f"{{*}}{step}" for step in path.split("/")))
+    return attribute(switch, "val", "1") not in ("0", "false", "off") if switch is not None else None
+
+
+def _has_first_row(mask: str) -> bool:
+    """Whether a mask of the parts of a table that have a format of their own includes the first row."""
+    return re.fullmatch("[0-9A-Fa-f]{4}", mask) is not None and bool(int(mask, 16) & 0x20)
 
 
 def _number(text: str) -> int:

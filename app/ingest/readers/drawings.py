@@ -1,25 +1,45 @@
-"""The charts, diagrams and text of drawings in slides and Word documents."""
+"""The charts, diagrams and text of drawings in slides, Word documents and spreadsheets."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
+from propcite.app.ingest.readers.charts import chart_titles, write_chart
 from propcite.app.ingest.readers.draft import Draft, one_line
 from propcite.app.ingest.readers.formulas import formula
 from propcite.app.ingest.readers.office import Package
+from propcite.app.ingest.readers.pptx_shapes import shapes_of
 from propcite.app.ingest.readers.raised import lowered, raised
-from propcite.app.ingest.readers.rows import Row, write_rows
-from propcite.app.ingest.readers.xml import attribute, local_name
+from propcite.app.ingest.readers.xml import local_name
+
+_ANCHORS = ("{*}twoCellAnchor", "{*}oneCellAnchor", "{*}absoluteAnchor")
 
 
-def write_graphic(draft: Draft, package: Package, path: str, graphic: Any) -> None:
+def write_sheet_drawing(draft: Draft, package: Package, path: str) -> None:
+    """Write the text boxes and shapes over a sheet, from top to bottom, and the titles of its charts.
+
+    The values of these are in the cells.
+    """
+    drawings = [part for kind, part in package.related(path).values() if kind == "drawing"]
+    root = package.xml(drawings[0]) if drawings else None
+    for anchor in sorted(root.iter(*_ANCHORS) if root is not None else (), key=_place):
+        for shape in shapes_of(anchor, None):
+            for paragraph in shape.element.iterfind("{*}txBody/{*}p"):
+                draft.block(drawn_words(paragraph))
+            for graphic in shape.element.iterfind("{*}graphic/{*}graphicData/*"):
+                write_graphic(draft, package, drawings[0], graphic, with_values=False)
+
+
+def write_graphic(draft: Draft, package: Package, path: str, graphic: Any, *, with_values: bool = True) -> None:
     """Write a chart or a diagram that the part at `path` shows; nothing for other graphics."""
     ids = {key.rpartition("}")[2]: value for key, value in graphic.attrib.items()}
     part_path = package.related(path).get(ids.get("id") or ids.get("dm") or "", ("", ""))[1]
     part = package.xml(part_path) if local_name(graphic) in ("chart", "relIds") else None
-    if part is not None and local_name(graphic) == "chart":
-        _write_chart(draft, part)
+    if part is not None and local_name(graphic) == "chart" and with_values:
+        write_chart(draft, part)
+    elif part is not None and local_name(graphic) == "chart":
+        for title in chart_titles(part):
+            draft.block(title)
     elif part is not None:  # a diagram
         for point in part.iterfind(".//{*}pt"):
             draft.block(line_of(point))
@@ -60,23 +80,7 @@ def line_of(element: Any) -> str:
     return one_line(" ".join(drawn_words(paragraph) for paragraph in element.iter("{*}p")))
 
 
-def _write_chart(draft: Draft, chart: Any) -> None:
-    """Write a chart's title, and one row per category with the value of each series."""
-    title = chart.find("{*}chart/{*}title")
-    if title is not None:
-        draft.block(line_of(title))
-    series = [[_points(element, kind) for kind in ("tx", "cat", "val")] for element in chart.iter("{*}ser")]
-    if not series:
-        return
-    names: Sequence[str] = ["", *(" ".join(name.values()) for name, _, _ in series)]
-    rows = [Row([category, *(values.get(at, "") for _, _, values in series)]) for at, category in series[0][1].items()]
-    write_rows(draft, [Row(names), *rows], named=True)
-
-
-def _points(series: Any, kind: str) -> dict[str, str]:
-    """Return the points of a series by index: its name `tx`, categories `cat` or values `val`."""
-    return {
-        attribute(point, "idx"): one_line("".join(value.text or "" for value in point.iterfind("{*}v")))
-        for element in series.iterfind(f"{{*}}{kind}")
-        for point in element.iter("{*}pt")
-    }
+def _place(anchor: Any) -> tuple[int, int]:
+    """Return the row and the column of an anchor's upper left corner; zeros if it has none."""
+    row, column = (anchor.findtext(f"{{*}}from/{{*}}{name}") or "" for name in ("row", "col"))
+    return int(row) if row.isdecimal() else 0, int(column) if column.isdecimal() else 0

@@ -12,7 +12,8 @@ from propcite.app.ingest.readers.archive import Archive, damaged
 from propcite.app.ingest.readers.draft import Draft, one_line
 from propcite.app.ingest.readers.html.blocks import write_blocks
 from propcite.app.ingest.readers.html.page import declared_charset
-from propcite.app.ingest.readers.html.tree import html_tree
+from propcite.app.ingest.readers.html.styles import apply_sheets
+from propcite.app.ingest.readers.html.tree import html_tree, tag_of
 from propcite.app.ingest.readers.office import core_properties, open_zip
 from propcite.app.ingest.readers.plain_text import decode
 from propcite.app.ingest.readers.xml import attribute, local_name, parse_xml
@@ -33,6 +34,7 @@ def read_epub(name: str, data: bytes) -> Document:
             "//a[@role='doc-noteref' or @*[local-name()='epub:type' or name()='epub:type']='noteref']"
         ):
             mark.drop_tree()
+        apply_sheets(tree, book.sheets(tree, path))
         title = book.titles.get(path, "")
         with draft.optional_place(title):
             if title and next(tree.iter("h1", "h2"), None) is None and not _mark_heading(tree, title):
@@ -80,6 +82,16 @@ class _Book:
             if attribute(item, "media-type") in _PAGES and path in self.archive.members and path not in seen:
                 seen.add(path)
                 yield path
+
+    def sheets(self, tree: Any, page: str) -> Iterator[str]:
+        """Yield the style sheets of a page, which it has itself or names."""
+        for element in tree.iter("link", "style"):
+            if tag_of(element) == "style":
+                yield element.text_content() or ""
+            elif "stylesheet" in (element.get("rel") or "").lower():
+                path = self._path(element.get("href") or "", posixpath.dirname(page))
+                if path in self.archive.members:
+                    yield self.archive.read(path).decode("utf-8", "replace")
 
     def _contents(self) -> Iterator[tuple[str, str]]:
         """Yield paths of pages with their titles in the table of contents, in EPUB 3's form or EPUB 2's."""

@@ -8,6 +8,7 @@ from propcite.app.ingest.readers.raised import lowered, raised
 from propcite.app.ingest.readers.xml import attribute, local_name
 
 _INVISIBLE = dict.fromkeys(range(0x2061, 0x2065))  # signs of multiplication and the like
+_OVER_LIMITS = frozenset(("lim", "max", "min", *"∫∬∭∮∑∏⋃⋂"))
 _BRACKETS = ("(", ")")
 
 
@@ -27,6 +28,10 @@ def formula(element: Any) -> str:
             return "".join(element.itertext()).translate(_INVISIBLE).strip()
         case "sSup" | "msup" if len(parts) == 2:
             return formula(parts[0]) + _above(formula(parts[1]))
+        case "msub" | "munder" if len(parts) == 2 and formula(parts[0]) in _OVER_LIMITS:
+            return _with_limits(*map(formula, parts))
+        case "msubsup" | "munderover" if len(parts) == 3 and formula(parts[0]) in _OVER_LIMITS:
+            return _with_limits(*map(formula, parts))
         case "sSub" | "msub" if len(parts) == 2:
             return _below(formula(parts[0]), formula(parts[1]))
         case "sSubSup" | "msubsup" if len(parts) == 3:
@@ -43,7 +48,9 @@ def formula(element: Any) -> str:
             return _bracketed(element, parts)
         case "nary":
             sign = element.find("{*}naryPr/{*}chr")
-            return (attribute(sign, "val") if sign is not None else "∫") + "".join(map(formula, parts))
+            by_name = {local_name(part): formula(part) for part in parts}
+            shown = attribute(sign, "val") if sign is not None else "∫"
+            return _with_limits(shown, by_name.get("sub", ""), by_name.get("sup", "")) + by_name.get("e", "")
     return "".join(map(formula, parts))
 
 
@@ -55,6 +62,14 @@ def _above(words: str) -> str:
 
 def _below(base: str, words: str) -> str:
     return base + lowered(words, base)
+
+
+def _with_limits(sign: str, below: str, above: str = "") -> str:
+    """Return a sum or an integral with its limits, which would else read as one number: ∫₀¹ or ∑_(i=1)ⁿ."""
+    level = lowered(below, "0")
+    if below.strip() and level == below:
+        level = f"_{_in_brackets(below)}"
+    return sign + level + (_above(above) if above.strip() else "")
 
 
 def _in_brackets(words: str) -> str:

@@ -63,8 +63,8 @@ _PART_READERS = {
 # The version of each kind's reader, 1 where none is named: raised when it reads more of the same files, so that those
 # read before are found and read again.
 _BLOCKS = 6  # the version of html.blocks, by which these kinds are read
-_OWN = {"pdf": 8, "html": _BLOCKS, "epub": _BLOCKS, "markdown": _BLOCKS, "text": 6, "email": 2}
-_OWN |= {"docx": 4, "odt": 4, "rtf": 4, "csv": 3, "tsv": 3} | dict.fromkeys(("pptx", "odp", "xlsx", "ods"), 3)
+_OWN = {"pdf": 9, "html": _BLOCKS, "epub": _BLOCKS + 1, "markdown": _BLOCKS + 1, "text": 6, "email": 3}
+_OWN |= {"docx": 5, "odt": 5, "rtf": 5, "csv": 3, "tsv": 3} | dict.fromkeys(("pptx", "odp", "xlsx", "ods"), 4)
 # A mail is read again when any reader of its body or attachments is better.
 READING_VERSIONS = {**_OWN, "email": sum(_OWN.values())}
 # Each member of an archive is a document of its own, so no function reads an archive as one.

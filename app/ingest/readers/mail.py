@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from base64 import b64decode, b64encode
 from collections.abc import Iterator, Sequence
 from email import policy
 from email.headerregistry import HeaderRegistry
 from email.message import EmailMessage
 from email.parser import BytesParser
 from math import inf
+from quopri import decodestring
 from typing import Any
 
 from propcite.app.errors import ReadError
@@ -24,6 +26,8 @@ _STARTS = re.compile(rb"^From [^\r\n]*\d{2}:\d{2}[^\r\n]*\r?\n(?=[!-9;-~]+:)", r
 _FLOWED = re.compile(r"(?<!^--) \n(?!>)", re.MULTILINE)
 _MAX_DEPTH = 3  # of messages attached to messages
 _MAX_ATTACHMENTS = 200
+_ENCODED = re.compile(r"=\?[\w.-]+\?[BbQq]\?([^?\s]*)\?=")
+_WORDS = re.compile(r"=\?([\w.-]+)\?([BbQq])\?[^?\s]*\?=(?:\s+=\?\1\?\2\?[^?\s]*\?=)*")
 _DEFAULT_HEADERS = {"content-type": "text/plain", "content-disposition": "inline", "content-transfer-encoding": "8bit"}
 _SHOWN = ("From", "To", "Cc", "Date")
 
@@ -61,12 +65,28 @@ def _written(draft: Draft, data: bytes, starts: Sequence[int]) -> Iterator[None]
         yield
 
 
+def _as_one(words: re.Match[str]) -> str:
+    """Return encoded words that follow each other as one if they lose letters else.
+
+    Some mailers divide a letter between two of them, or name a smaller character set than they use.
+    """
+    charset = "gb18030" if words[1].lower() in ("gb2312", "gbk") else words[1]  # whose letters it has, and more
+    form, pieces = words[2].upper(), _ENCODED.findall(words[0])
+    try:
+        data = [b64decode(piece) if form == "B" else decodestring(piece.replace("_", " ").encode()) for piece in pieces]
+        whole = b"".join(data).decode(charset)
+    except (ValueError, LookupError):
+        return words[0]
+    is_lossy = any("\ufffd" in piece.decode(words[1], "replace") for piece in data)
+    return f"=?utf-8?B?{b64encode(whole.encode()).decode()}?=" if is_lossy else words[0]
+
+
 class _Headers(HeaderRegistry):
     """Parses headers; one that the parser fails on is replaced by its default, or an empty one."""
 
     def __call__(self, name: str, value: str) -> Any:
         try:
-            return super().__call__(name, value)
+            return super().__call__(name, _WORDS.sub(_as_one, value))
         except Exception:  # the parser raises any kind of error on malformed headers
             return super().__call__(name, _DEFAULT_HEADERS.get(name.lower(), ""))
 

@@ -20,7 +20,10 @@ if TYPE_CHECKING:
 
 _FRONT_MATTER = re.compile(r"\A\s*---[ \t]*\n(.*?\n)??(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL)
 _FRONT_LINE = re.compile(r"[\w-][\w .-]*:(?:\s|$)|\s|#|-\s|$")
-_FIELD = re.compile(r"(title|author|date)s?\s*:(?:\s+(.*)|$)", re.IGNORECASE)
+_TOML = re.compile(r"\A\s*\+\+\+[ \t]*\n(.*?\n)??\+\+\+[ \t]*(?:\n|\Z)", re.DOTALL)
+_TOML_LINE = re.compile(r"[\w.\"'-]+\s*=|\[|\s|#|\]|[\"']|$")
+_FIELD = re.compile(r"(title|author|date)s?\s*(?::(?:\s+(.*)|$)|=\s*(.+))", re.IGNORECASE)
+_ATTRIBUTES = re.compile(r"\s*\{\s*[#.][^{}]*\}$")  # after a heading: {#its-name .class}
 _ITEM = re.compile(r"\s*-\s+(.*)")
 _SKIPPED_TAG = re.compile(r"<(/?)(script|style|del|strike|s)\b", re.IGNORECASE)
 _SCRIPT_TAG = re.compile(r"<(/?)(sup|sub)\s*>", re.IGNORECASE)
@@ -39,18 +42,19 @@ def read_markdown(name: str, data: bytes) -> Document:
 
 
 def front_matter(text: str) -> tuple[dict[str, str], str]:
-    """Return the title, author and date from front matter between `---` lines, and the text after it.
+    """Return the title, author and date from front matter between `---` or `+++` lines, and the text after it.
 
     >>> front_matter("---\\ntitle: 'Rivers'\\n---\\nThe Po.")
     ({'title': 'Rivers'}, 'The Po.')
     """
-    match = _FRONT_MATTER.match(text)
+    match = _FRONT_MATTER.match(text) or _TOML.match(text)
+    form = _TOML_LINE if match and match.re is _TOML else _FRONT_LINE
     lines = (match[1] or "").splitlines() if match else []
     # A text may also begin with a horizontal rule and have another further down, so all lines must look like fields.
-    if match is None or not all(_FRONT_LINE.match(line) for line in lines):
+    if match is None or not all(form.match(line) for line in lines):
         return {}, text
     fields = {
-        field[1].lower(): _value(field[2], lines[n:])
+        field[1].lower(): _value(field[2] or field[3], lines[n:])
         for n, line in enumerate(lines, 1)
         if (field := _FIELD.match(line))
     }
@@ -182,7 +186,7 @@ def _write_tokens(draft: Draft, tokens: Sequence[Token], notes: _Notes) -> None:
             case "inline":
                 words = notes.without_references(inline_text(token.children or ()))
                 if cells is None:
-                    draft.block(words, level=level)
+                    draft.block(_ATTRIBUTES.sub("", words) if level else words, level=level)
                     for note in notes.take():
                         draft.block(note)
                 else:

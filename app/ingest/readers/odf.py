@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from itertools import groupby
 from typing import Any
 
 from propcite.app.ingest.readers.archive import Archive, damaged
 from propcite.app.ingest.readers.draft import Draft, title_from_name
+from propcite.app.ingest.readers.odf_objects import write_object
 from propcite.app.ingest.readers.odf_styles import Numbering, Styles
-from propcite.app.ingest.readers.odf_tables import table_rows
-from propcite.app.ingest.readers.odf_words import Words
+from propcite.app.ingest.readers.odf_tables import row_elements, table_rows, times_repeated
+from propcite.app.ingest.readers.odf_words import SHAPES, Words
 from propcite.app.ingest.readers.office import core_properties, open_zip
 from propcite.app.ingest.readers.rows import Row, limit_cells, write_rows
 from propcite.app.ingest.readers.xml import attribute, local_name, parse_xml
 from propcite.retrieval.text import Document
 
-_CONTAINERS = frozenset("section index-body text-box alphabetical-index bibliography a frame custom-shape".split())
+_CONTAINERS = SHAPES | frozenset("section index-body text-box alphabetical-index bibliography a frame".split())
 _MAX_REPEATED = 1000  # of a row
 
 
@@ -43,27 +45,30 @@ def read_odp(name: str, data: bytes) -> Document:
 def read_ods(name: str, data: bytes) -> Document:
     archive = open_zip(name, data, "opendocument.spreadsheet")
     draft = Draft()
-    for title, rows in _sheets(archive):
+    body, words = _body(archive, "spreadsheet")
+    writer = _Writer(name, draft, words, with_values=False)
+    for table, title, rows in _sheets(body, words):
         with draft.under(title, level=1):
             write_rows(draft, limit_cells(name, rows))
+            shapes = (shape for place in table.iter("{*}shapes", "{*}table-cell") for shape in place)
+            writer.blocks(shape for shape in shapes if local_name(shape) in ("frame", "g", *SHAPES))
     return _document(draft, archive, "ods", title_from_name(name))
 
 
 def ods_rows(name: str, data: bytes) -> Iterator[Row]:
     """Yield the rows of all sheets, one sheet after another."""
-    for _, rows in _sheets(open_zip(name, data, "opendocument.spreadsheet")):
+    for _, _, rows in _sheets(*_body(open_zip(name, data, "opendocument.spreadsheet"), "spreadsheet")):
         yield from rows
 
 
-def _sheets(archive: Archive) -> Iterator[tuple[str, Iterator[Row]]]:
-    """Yield each sheet's title and rows."""
-    body, words = _body(archive, "spreadsheet")
+def _sheets(body: Any, words: Words) -> Iterator[tuple[Any, str, Iterator[Row]]]:
+    """Yield each sheet with its title and rows."""
     for table in body.iterfind("{*}table"):
         style = words.styles.get(attribute(table, "style-name"), "table")
         shown = style.find("{*}table-properties") if style is not None else None
         hidden = shown is not None and attribute(shown, "display") == "false"
         title = attribute(table, "name") + (" (hidden)" if hidden else "")
-        yield title, _sheet(table, title, words)
+        yield table, title, _sheet(table, title, words)
 
 
 def _sheet(table: Any, title: str, words: Words) -> Iterator[Row]:
@@ -144,8 +149,11 @@ def _length(frame: Any, name: str) -> float:
 
 
 class _Writer:
-    def __init__(self, name: str, draft: Draft, words: Words) -> None:
+    """Writes blocks; `with_values` says whether the values of charts are nowhere else."""
+
+    def __init__(self, name: str, draft: Draft, words: Words, *, with_values: bool = True) -> None:
         self.name = name
+        self._with_values = with_values
         self.draft = draft
         self.words = words
         self._numbering = Numbering(words.styles)
@@ -170,6 +178,8 @@ class _Writer:
                     self._block(element, 1 if self.words.styles.is_title(element) else 0)
                 case "table":
                     self._table(element)
+                case "object":
+                    write_object(self.name, self.draft, self.words, element, with_values=self._with_values)
                 case "g":
                     self.blocks(_in_reading_order(element))
                 case _ if tag in _CONTAINERS and attribute(element, "display") != "none":
@@ -186,7 +196,7 @@ class _Writer:
                 words = " ".join(self.words.of(p).strip() for p in element.iterfind("{*}note-body/{*}p"))
                 self.draft.block(f"Note {self._num_notes}: {words}")
             else:
-                self.blocks(element)
+                self.blocks([element] if local_name(element) == "object" else element)
 
     def _list(self, element: Any, style: Any = None, depth: int = 1, counts: dict[int, int] | None = None) -> None:
         own = self.words.styles.get(attribute(element, "style-name"))
@@ -212,15 +222,24 @@ class _Writer:
             self.draft.close_item()
 
     def _table(self, table: Any) -> None:
+        """Write the rows; those with tables inside lay out a page, as single cells do, and are written cell by cell."""
         found = (
-            Row(row.cells, is_label=row.is_label)
+            Row(row.cells, is_label=row.is_label, is_bold=row.is_bold)
             for row in table_rows(table, self.words)
             for _ in range(min(row.repeated, _MAX_REPEATED))
         )
         rows = list(limit_cells(self.name, found))
-        named = table.find("{*}table-header-rows") is not None and len(rows) > 1
-        if max((len(row.cells) for row in rows), default=0) > 1:
-            write_rows(self.draft, rows, named=named)
-        else:
-            for cell in table.iter("{*}table-cell"):
-                self.blocks(cell)
+        elements = [row for row in row_elements(table) for _ in range(times_repeated(row, _MAX_REPEATED))]
+        is_frame = max((len(row.cells) for row in rows), default=0) <= 1
+        named = table.find("{*}table-header-rows") is not None
+        for is_layout, group in groupby(
+            zip(elements, rows, strict=True),
+            key=lambda pair: is_frame or pair[0].find("{*}table-cell//{*}table") is not None,
+        ):
+            if is_layout:
+                for element, _ in group:
+                    for cell in element.iterfind("{*}table-cell"):
+                        self.blocks(cell)
+            else:
+                write_rows(self.draft, [row for _, row in group], named=named)
+            named = False

@@ -9,15 +9,24 @@ from typing import Any
 from propcite.app.ingest.readers.list_numbers import numbered
 from propcite.app.ingest.readers.xml import attribute, local_name
 
+_KEYS = ("display", "text-line-through-style", "text-line-through-type", "text-position", "font-weight")
 _MAX_PARENTS = 20  # styles that one is based on in turn; more are a cycle
 
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """How the words of a style look: `super` or `sub` if they are above or below the line."""
+    """How the words of a style look: `super` or `sub` if they are above or below the line.
+
+    `weight` is empty if the style does not say how bold they are.
+    """
 
     is_hidden: bool = False
     script: str = ""
+    weight: str = ""
+
+    @property
+    def is_bold(self) -> bool:
+        return self.weight in ("bold", "600", "700", "800", "900")
 
 
 class Styles:
@@ -47,11 +56,12 @@ class Styles:
             said: dict[str, str] = {}
             for style in self._bases(name, family):
                 properties = style.find("{*}text-properties")
-                for key in ("display", "text-line-through-style", "text-line-through-type", "text-position"):
+                for key in _KEYS:
                     if properties is not None and (value := attribute(properties, key)):
                         said.setdefault(key, value)
             struck = {said.get(f"text-line-through-{key}", "none") for key in ("style", "type")} != {"none"}
-            self._looks[family, name] = Look(struck or said.get("display") == "none", _script(said))
+            hidden = struck or said.get("display") == "none"
+            self._looks[family, name] = Look(hidden, _script(said), said.get("font-weight", ""))
         return self._looks[family, name]
 
     def _bases(self, name: str, family: str) -> Iterator[Any]:

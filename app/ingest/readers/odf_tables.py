@@ -18,18 +18,22 @@ _MAX_COLUMNS = 16_384
 
 @dataclass(frozen=True, slots=True)
 class TableRow:
-    """A row's cells, how often it is repeated, whether its first cell is over others, and whether it is hidden."""
+    """A row's cells, how often it is repeated, whether its first cell is over others, and whether it is hidden.
+
+    `is_bold` is known of the first two rows.
+    """
 
     cells: list[str]
     repeated: int
     is_label: bool
     is_hidden: bool
+    is_bold: bool
 
 
 def table_rows(table: Any, words: Words) -> Iterator[TableRow]:
     """Yield all rows; a vertically merged cell is repeated in each row that has other cells."""
     spanning: dict[int, tuple[int, str]] = {}  # by column: the rows left that a merged cell spans, and its text
-    for row in _elements(table):
+    for number, row in enumerate(row_elements(table)):
         cells = _cells(row, words)
         if any(cells):
             cells = [
@@ -37,17 +41,24 @@ def table_rows(table: Any, words: Words) -> Iterator[TableRow]:
                 for at in range(max(len(cells), *(at + 1 for at in spanning), 0))
             ]
         hidden = attribute(row, "visibility") in ("collapse", "filter")
-        yield TableRow(cells, _times(row, "number-rows-repeated", 2**21), _is_label(row), hidden)
+        is_bold = number < 2 and words.are_bold(row)
+        yield TableRow(cells, times_repeated(row, 2**21), _is_label(row), hidden, is_bold)
         left = {at: (rows - 1, text) for at, (rows, text) in spanning.items() if rows > 1}
         spanning = left | _merged(row, cells)
 
 
-def _elements(table: Any) -> Iterator[Any]:
+def row_elements(table: Any) -> Iterator[Any]:
+    """Yield the rows as they are in the file."""
     for element in table:
         if local_name(element) == "table-row":
             yield element
         elif local_name(element) in ("table-header-rows", "table-rows", "table-row-group"):
-            yield from _elements(element)
+            yield from row_elements(element)
+
+
+def times_repeated(row: Any, maximum: int) -> int:
+    """Return how often a row is repeated, at most `maximum` times."""
+    return _times(row, "number-rows-repeated", maximum)
 
 
 def _cells(row: Any, words: Words) -> list[str]:

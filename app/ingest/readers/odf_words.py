@@ -16,7 +16,8 @@ from propcite.app.ingest.readers.xml import attribute, local_name, parse_xml
 SKIPPED = frozenset(
     "tracked-changes annotation annotation-end forms table-of-content number ruby-text desc title hidden-text".split()
 )
-_ASIDE = ("note", "text-box")
+SHAPES = frozenset("custom-shape rect ellipse circle polygon path line polyline connector caption".split())
+_ASIDE = SHAPES | {"note", "text-box"}
 _MAX_SPACES = 100
 
 
@@ -28,7 +29,7 @@ class Words:
         self._archive = archive
 
     def of(self, paragraph: Any, aside: list[Any] | None = None) -> str:
-        """Return a paragraph's text, and add the notes and text boxes in it to `aside`."""
+        """Return a paragraph's text, and add the notes, text boxes, charts and sheets in it to `aside`."""
         return "".join(self._pieces(paragraph, aside if aside is not None else []))
 
     def in_cell(self, cell: Any) -> Iterator[tuple[str, str, bool]]:
@@ -38,11 +39,25 @@ class Words:
         walk = etree.iterwalk(cell, events=("start",))
         for _, element in walk:
             tag = local_name(element)
-            if tag in SKIPPED or tag == "note":
+            if tag in SKIPPED or tag == "note" or tag in SHAPES:
                 walk.skip_subtree()
             elif tag in ("p", "h"):
                 yield self.of(element), "", local_name(element.getparent()) == "list-item"
                 walk.skip_subtree()
+
+    def are_bold(self, element: Any) -> bool:
+        """Whether all words in an element are in bold letters; not if it has none."""
+        parts = (part for part in element.iter("{*}p", "{*}h", "{*}span") if _has_words(part))
+        weights = [self._is_bold(part) for part in parts]
+        return bool(weights) and all(weights)
+
+    def _is_bold(self, part: Any) -> bool:
+        for element in (part, *part.iterancestors()):
+            tag = local_name(element)
+            look = self._look(element, tag)
+            if look.weight or tag in ("p", "h"):
+                return look.is_bold
+        return False
 
     def _pieces(self, element: Any, aside: list[Any]) -> Iterator[str]:
         from lxml import etree
@@ -69,6 +84,10 @@ class Words:
                 if is_span:
                     looks.append(look)
                 pieces = [self._shown(tag, part), _without_breaks(part.text)]
+                if tag == "object":
+                    if not pieces[0]:
+                        aside.append(part)
+                    walk.skip_subtree()
             script = looks[-1].script
             for words in filter(None, pieces):
                 if script:
@@ -90,17 +109,30 @@ class Words:
             case "line-break":
                 return "\n"
             case "object":
-                return self._formula(part)
+                return self.formula_of(part)
         return ""
 
-    def _formula(self, part: Any) -> str:
-        """Return the formula of an object, which is inside it or in a part of the file; empty for other objects."""
+    def inside(self, styles: Styles) -> Words:
+        """Return what reads the words of an object with styles of its own."""
+        return Words(self._archive, styles)
+
+    def formula_of(self, part: Any) -> str:
+        """Return the formula of an object; empty for other objects."""
+        root = self.object_of(part)
+        return formula(root) if root is not None and local_name(root) == "math" else ""
+
+    def object_of(self, part: Any) -> Any | None:
+        """Return the root of an object, which is inside it or in a part of the file; None if there is none."""
+        for inner in part:
+            if local_name(inner) in ("document", "math"):
+                return inner
         path = normpath(attribute(part, "href").removeprefix("./")) + "/content.xml"
-        inner = part.find("{*}math")
-        if inner is None and path in self._archive.members:
-            root = parse_xml(self._archive.name, self._archive.read(path))
-            inner = root if local_name(root) == "math" else None
-        return formula(inner) if inner is not None else ""
+        return parse_xml(self._archive.name, self._archive.read(path)) if path in self._archive.members else None
+
+
+def _has_words(part: Any) -> bool:
+    """Whether a part has words that are in none of the parts inside it."""
+    return any(words and words.strip() for words in (part.text, *(inner.tail for inner in part)))
 
 
 def _without_breaks(text: str | None) -> str:

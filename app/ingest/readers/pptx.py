@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from propcite.app.ingest.readers.draft import Draft
+from propcite.app.ingest.readers.draft import Draft, one_line
 from propcite.app.ingest.readers.drawings import drawn_words, line_of, write_graphic
 from propcite.app.ingest.readers.list_numbers import numbered
 from propcite.app.ingest.readers.office import Package
 from propcite.app.ingest.readers.pptx_shapes import Shape, in_reading_order, shapes_of
-from propcite.app.ingest.readers.rows import Row, write_rows
+from propcite.app.ingest.readers.rows import Row, cell_text, write_rows
 from propcite.app.ingest.readers.xml import attribute, local_name
 from propcite.retrieval.text import Document
 
@@ -76,10 +76,11 @@ def _write_text(draft: Draft, shape: Any, *, bulleted: bool) -> None:
     body = shape.find("{*}txBody")
     paragraphs = [p for p in body.iterfind("{*}p") if drawn_words(p).strip()] if body is not None else []
     counts: dict[int, int] = {}  # by depth, of the numbered paragraphs that follow each other
+    forms: dict[int, str] = {}  # by depth, of their numbers
     for paragraph in paragraphs:
         depth = _depth(paragraph, bulleted and len(paragraphs) > 1)
         draft.to_depth(depth)
-        marker = _marker(paragraph, counts)
+        marker = _marker(paragraph, counts, forms)
         if depth:
             draft.open_item(marker)
         draft.block(drawn_words(paragraph))
@@ -102,7 +103,7 @@ def _level(properties: Any | None) -> int:
     return min(int(level), 8) if level.isdecimal() else 0
 
 
-def _marker(paragraph: Any, counts: dict[int, int]) -> str:
+def _marker(paragraph: Any, counts: dict[int, int], forms: dict[int, str]) -> str:
     """Count a paragraph and return its number; empty if it has a bullet or none."""
     properties = paragraph.find("{*}pPr")
     depth = _level(properties)
@@ -111,12 +112,29 @@ def _marker(paragraph: Any, counts: dict[int, int]) -> str:
         del counts[deeper]
     if numbers is None:
         return ""
-    first = attribute(numbers, "startAt", "1")
+    kind, first = attribute(numbers, "type"), attribute(numbers, "startAt", "1")
+    if forms.get(depth) != f"{kind} {first}":
+        counts.pop(depth, None)
+    forms[depth] = f"{kind} {first}"
     counts[depth] = counts[depth] + 1 if depth in counts else int(first) if first.isdecimal() and len(first) < 6 else 1
-    kind = attribute(numbers, "type")
     form = next((form for name, form in _FORMS.items() if kind.startswith(name)), "1")
     first_bracket, last = ("(", ")") if kind.endswith("ParenBoth") else ("", ")" if kind.endswith("ParenR") else ".")
     return f"{first_bracket}{numbered(counts[depth], form)}{'' if kind.endswith('Plain') else last} "
+
+
+def _cell(cell: Any) -> str:
+    """Return a cell's text in one line."""
+    counts: dict[int, int] = {}
+    forms: dict[int, str] = {}
+    paragraphs = [paragraph for paragraph in cell.iter("{*}p") if drawn_words(paragraph).strip()]
+    return cell_text(
+        (one_line(drawn_words(paragraph)), _marker(paragraph, counts, forms).strip(), _is_bulleted(paragraph))
+        for paragraph in paragraphs
+    )
+
+
+def _is_bulleted(paragraph: Any) -> bool:
+    return paragraph.find("{*}pPr/{*}buChar") is not None or paragraph.find("{*}pPr/{*}buBlip") is not None
 
 
 def _write_table(draft: Draft, table: Any) -> None:
@@ -128,7 +146,7 @@ def _write_table(draft: Draft, table: Any) -> None:
         cells = []
         for column, cell in enumerate(row.iterfind("{*}tc")):
             if attribute(cell, "vMerge") not in ("1", "true"):
-                above[column] = "" if attribute(cell, "hMerge") in ("1", "true") else line_of(cell)
+                above[column] = "" if attribute(cell, "hMerge") in ("1", "true") else _cell(cell)
             cells.append(above.get(column, ""))
         spans = [attribute(cell, "gridSpan", "1") for cell in row.iterfind("{*}tc")]
         rows.append(Row(cells, is_label=spans[:1] == [str(len(cells))]))

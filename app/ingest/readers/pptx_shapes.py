@@ -31,9 +31,11 @@ class _Frame:
 
 
 def shapes_of(tree: Any, layout: Any | None, frame: _Frame | None = None, depth: int = 0) -> Iterator[Shape]:
-    """Yield the shapes that may have text, including those in groups."""
+    """Yield the shapes that are shown and may have text, including those in groups."""
     frame = frame or _Frame()
     for element in tree:
+        if any(attribute(properties, "hidden") in ("1", "true") for properties in element.iterfind("*/{*}cNvPr")):
+            continue
         match local_name(element):
             case "grpSp" if depth < _MAX_DEPTH:
                 yield from shapes_of(element, layout, _group_frame(element, frame), depth + 1)

@@ -8,7 +8,7 @@ from itertools import chain, groupby, islice
 
 from propcite.app.errors import ReadError
 from propcite.app.ingest.readers.draft import Draft, one_line
-from propcite.app.ingest.readers.table_names import header_of, label_of, unmarked_labels
+from propcite.app.ingest.readers.table_names import MAX_HEADER, header_of, label_of, unmarked_labels
 
 SENTENCE_MARKS = ".,;:!?…。！？"
 _SAMPLE = 30
@@ -19,13 +19,15 @@ _MAX_CELLS = 10_000_000
 class Row:
     """A row's cells from the first column on, the name of its place, if any, and the number of its table.
 
-    `is_label` is set where one cell is over all columns: it names the group of the rows below it.
+    `is_label` is set where one cell is over all columns: it names the group of the rows below it.  `is_bold` says that
+    all its words are in bold letters.
     """
 
     cells: Sequence[str]
     place: str = ""
     table: int = 0
     is_label: bool = False
+    is_bold: bool = False
 
 
 def cell_text(paragraphs: Iterable[tuple[str, str, bool]]) -> str:
@@ -68,8 +70,9 @@ def written_rows(draft: Draft, rows: Iterable[Row], *, named: bool | None = None
     Rows that are not empty are written: the lines above a table, then each row with the names of its columns.
 
     `named` says whether the first row is a header.  With None it is one unless a column contradicts it; with False
-    only if a column has numbers below a word.  A later table without a header keeps that of the one before, if it is
-    no wider: an empty row merely divided the table.  Rows may come from a stream and are never held all at once.
+    only if a column has numbers below a word, or if the first rows are bold and those below are not.  A later table
+    without a header keeps that of the one before, if it is no wider: an empty row merely divided the table.  Rows may
+    come from a stream and are never held all at once.
 
     With a header, the label of a group of rows is written alone and in front of each of its rows.
     """
@@ -82,7 +85,10 @@ def written_rows(draft: Draft, rows: Iterable[Row], *, named: bool | None = None
             _write(draft, " ".join(row.cells), row.place, tight=False)
         sample = sample[above:]
         cells = [row.cells for row in sample]
-        names, size = header_of(cells, named=named is True, proof=named is False or bool(header))
+        num_bold = _num_bold(sample)
+        names, size = header_of(
+            cells, named=named is True or num_bold > 0, num_marked=num_bold, proof=named is False or bool(header)
+        )
         if names:
             header = names
             sample = sample[size:]
@@ -93,7 +99,7 @@ def written_rows(draft: Draft, rows: Iterable[Row], *, named: bool | None = None
         labels = unmarked_labels(whole) if len(sample) < _SAMPLE else set()
         group = ""
         for number, row in enumerate(chain(sample, table)):
-            if len(header) > 1 and (row.is_label or number in labels) and (label := label_of(row.cells)):
+            if header and width > 1 and (row.is_label or number in labels) and (label := label_of(row.cells)):
                 group = label
                 _write(draft, group, row.place, tight=False)
             else:
@@ -124,6 +130,12 @@ def row_sentence(names: Sequence[str], cells: Sequence[str], group: str = "") ->
 
 def _named(name: str, cell: str) -> str:
     return f"{name.rstrip(':')} = {cell}" if name else cell
+
+
+def _num_bold(rows: Sequence[Row]) -> int:
+    """Count the bold rows that begin a table; none if so many are no header, or no other follows."""
+    number = next((at for at, row in enumerate(rows) if not row.is_bold), len(rows))
+    return number if number <= min(MAX_HEADER, len(rows) - 1) else 0
 
 
 def _above(rows: Sequence[Row]) -> int:

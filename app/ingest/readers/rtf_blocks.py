@@ -20,6 +20,7 @@ class Paragraph:
     level: int = 0
     depth: int = 0
     is_title: bool = False
+    is_bold: bool = False
 
     @property
     def is_bullet(self) -> bool:
@@ -40,6 +41,7 @@ class _TableRow:
     cells: list[str]
     shapes: list[CellShape]
     is_header: bool
+    is_bold: bool
 
 
 @dataclass(slots=True)
@@ -52,6 +54,7 @@ class Blocks:
     _rows: list[_TableRow] = field(default_factory=list)
     _cells: list[str] = field(default_factory=list)  # of the open row
     _cell: list[Paragraph] = field(default_factory=list)  # of the open cell
+    _bold: list[bool] = field(default_factory=list)  # whether each paragraph of the open row that has words is bold
 
     def paragraph(self, paragraph: Paragraph, *, in_table: bool) -> None:
         """Write a paragraph, or keep it for its cell."""
@@ -84,6 +87,7 @@ class Blocks:
             self.draft.block(words)
 
     def end_cell(self) -> None:
+        self._bold += [one.is_bold for one in self._cell if one.words.strip()]
         self._cells.append(
             cell_text((one.words, "" if one.is_bullet else one.label, one.is_bullet) for one in self._cell)
         )
@@ -92,8 +96,8 @@ class Blocks:
     def end_row(self, shapes: Sequence[CellShape], *, is_header: bool) -> None:
         if self._cell:
             self.end_cell()
-        self._rows.append(_TableRow(self._cells, list(shapes), is_header))
-        self._cells = []
+        self._rows.append(_TableRow(self._cells, list(shapes), is_header, bool(self._bold) and all(self._bold)))
+        self._cells, self._bold = [], []
 
     def end(self) -> None:
         if self._cells or self._cell:
@@ -109,7 +113,7 @@ class Blocks:
         edges = _edges(rows)
         above: dict[int, str] = {}
         placed = list(limit_cells(self.name, (_placed(row, edges, above) for row in rows)))
-        write_rows(self.draft, placed, named=rows[0].is_header and len(rows) > 1)
+        write_rows(self.draft, placed, named=rows[0].is_header)
 
 
 def _edges(rows: Sequence[_TableRow]) -> list[int]:
@@ -124,7 +128,7 @@ def _edges(rows: Sequence[_TableRow]) -> list[int]:
 def _placed(row: _TableRow, edges: Sequence[int], above: dict[int, str]) -> Row:
     """Return a row with each cell in its column; one that goes on from the cell above has its words."""
     if len(row.shapes) != len(row.cells):
-        return Row(row.cells)
+        return Row(row.cells, is_bold=row.is_bold)
     cells: list[str] = []
     num_own = 0
     for words, shape in zip(row.cells, row.shapes, strict=True):
@@ -139,4 +143,4 @@ def _placed(row: _TableRow, edges: Sequence[int], above: dict[int, str]) -> Row:
         above[start] = words
         end = next((at + 1 for at, edge in enumerate(edges) if shape.right <= edge + _SAME), start + 1)
         cells += [words, *[""] * (end - start - 1)]
-    return Row(cells, is_label=num_own == 1 < len(cells))
+    return Row(cells, is_label=num_own == 1 < len(cells), is_bold=row.is_bold)

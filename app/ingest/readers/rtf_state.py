@@ -19,6 +19,7 @@ class State:
     font: int = -1
     hidden: frozenset[str] = frozenset()
     script: str = ""
+    bold: bool = False
     skip_after_unicode: int = 1
     level: int = 0
     style: int = 0
@@ -33,7 +34,9 @@ class State:
             case "uc":
                 return replace(self, skip_after_unicode=max(0, number or 0))
             case "plain":
-                return replace(self, font=-1, hidden=frozenset(), script="")
+                return replace(self, font=-1, hidden=frozenset(), script="", bold=False)
+            case "b":
+                return replace(self, bold=number != 0)
             case "v" | "deleted" | "strike" | "striked":
                 return replace(self, hidden=self.hidden - {word} if number == 0 else self.hidden | {word})
             case "super" | "sub":

@@ -17,10 +17,10 @@ _LEFT_OUT = frozenset(
     "annotation atnauthor atnid bkmkend bkmkstart colortbl comment datafield datastore fldinst footer footerf footerl "
     "footerr footnotesep footnotesepc ftncn ftnsep ftnsepc aftncn aftnsep aftnsepc generator header headerf headerl "
     "headerr listoverridetable listtable nonesttables nonshppict objclass objdata objname picprop pict private "
-    "revtbl rsidtbl rxe shprslt sn sp tc tcn template themedata ud xe xmlnstbl".split()
+    "revtbl rsidtbl rxe shprslt tc tcn template themedata ud xe xmlnstbl".split()
 )
 _READ = frozenset("footnote shpinst shptxt moMath moMathPara mmath".split())
-_UNSEEN = ("skip", "info", "creatim", "fonts", "styles")  # where words may go, without being read
+_UNSEEN = ("skip", "info", "creatim", "fonts", "styles", "properties")  # where words may go, without being read
 _SIGNS = {
     "emdash": "—", "endash": "–", "bullet": "•", "lquote": "‘", "rquote": "’", "ldblquote": "“", "rdblquote": "”",
     "emspace": " ", "enspace": " ", "qmspace": " ", "tab": "\t", "line": "\n", "softline": "\n", "~": "\xa0",
@@ -52,6 +52,7 @@ class TextReader:
         self._num_notes = {"Note": 0, "Endnote": 0}
         self._is_endnote = False
         self._starred = False
+        self._has_plain = False  # whether words of the open paragraph are not bold
         self._to_skip = 0  # characters that stand for the Unicode one before them
         self._date: dict[str, int] = {}
 
@@ -109,8 +110,10 @@ class TextReader:
         self._to_skip = 0
 
     def _end_destination(self, into: str) -> None:
-        """Keep the words of a note or a text box for the end of the paragraph."""
-        if into in ("note", "box"):
+        """Keep the words of a note, a text box or a drawn shape for the end of the paragraph."""
+        if into == "value" and self.field("property") != "gtextUNICODE":
+            self._texts.pop("value", None)
+        elif into in ("note", "box", "value"):
             words = one_line(_whole("".join(self._texts.pop(into, ()))))
             if into == "note" and words:
                 kind = "Endnote" if self._is_endnote else "Note"
@@ -151,6 +154,8 @@ class TextReader:
         if not words or state.hidden or state.into in _UNSEEN:
             return
         pieces = self._texts.setdefault(state.into, [])
+        if state.into == "body" and not state.bold and words.strip():
+            self._has_plain = True
         if state.script:
             words = raised(words) if state.script == "super" else lowered(words, pieces[-1] if pieces else "")
         pieces.append(words)
@@ -237,6 +242,15 @@ class TextReader:
                 self._into("note")
             case "ftnalt":
                 self._is_endnote = True
+            case "sp" if self._state.into == "body":
+                self._into("properties")
+            case "sn" if self._state.into == "properties":
+                self._texts.pop("property", None)
+                self._into("property")
+            case "sv" if self._state.into == "properties":
+                self._into("value")
+            case "sp" | "sn" | "sv":
+                self._into("skip")
             case "shptxt" if self._state.into == "body":
                 self._into("box")
             case "listtext" | "pntext" if self._state.into == "body":
@@ -262,7 +276,9 @@ class TextReader:
         level, is_title = self._styles.heading(self._state.style)
         level = 0 if in_table else self._state.level or level
         words = words.replace("\t", " ")
-        self.blocks.paragraph(Paragraph(words, label, level, self._state.depth + 1, is_title), in_table=in_table)
+        is_bold, self._has_plain = not self._has_plain, False
+        paragraph = Paragraph(words, label, level, self._state.depth + 1, is_title, is_bold)
+        self.blocks.paragraph(paragraph, in_table=in_table)
         aside, self._aside = self._aside, []
         for note in aside:
             self.blocks.note(note)

@@ -20,17 +20,22 @@ _MAX_FORM = 12  # rows of names and values of several kinds; a longer table has 
 MAX_HEADER = 3  # rows
 
 
-def header_of(rows: Sequence[Sequence[str]], *, named: bool = False, proof: bool = False) -> tuple[Sequence[str], int]:
+def header_of(
+    rows: Sequence[Sequence[str]], *, named: bool = False, num_marked: int = 1, proof: bool = False
+) -> tuple[Sequence[str], int]:
     """Return the names of the columns and the number of rows that they are in; nothing and 0 without a header.
 
-    `named` says that the first row is one; `proof` requires values below a word, as in `has_header`.
+    `named` says that the first row is one, and up to `num_marked` rows may be; `proof` requires values below a word, as
+    in `has_header`.
 
     >>> header_of([["Town", "2023", "", "2024", ""], ["", "May", "June", "May", "June"], ["Leith", "3", "4", "5", "6"]])
     (['Town', '2023 May', '2023 June', '2024 May', '2024 June'], 2)
     """
     names: Sequence[str] = rows[0] if rows else ()
     size = 1
-    while size < MAX_HEADER and _goes_on(names, rows[size:]):
+    while size < MAX_HEADER and (
+        _goes_on(names, rows[size:]) or (named and size < num_marked and _names_inner(names, rows[size:]))
+    ):
         names = _joined(names, rows[size])
         size += 1
     if size > 1:
@@ -96,6 +101,13 @@ def _goes_on(names: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
     joined = [name for name in _joined(names, below) if name]
     is_distinct = len(set(joined)) == len(joined)
     return is_distinct and are_names(joined) and 0 < len(with_values) <= 2 * sum(with_values)
+
+
+def _names_inner(names: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
+    """Whether the first of these rows has several names, for columns that have none or below wider ones."""
+    joined = [name for name in _joined(names, rows[0]) if name]
+    has_several = sum(bool(cell.strip()) for cell in rows[0]) > 1
+    return len(rows) > 1 and has_several and are_names(rows[0]) and len(set(joined)) == len(joined)
 
 
 def _joined(names: Sequence[str], below: Sequence[str]) -> list[str]:

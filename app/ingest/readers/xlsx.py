@@ -8,6 +8,7 @@ from math import inf
 from typing import Any
 
 from propcite.app.ingest.readers.draft import PART, Draft
+from propcite.app.ingest.readers.drawings import write_sheet_drawing
 from propcite.app.ingest.readers.number_formats import format_code, format_number
 from propcite.app.ingest.readers.office import Package
 from propcite.app.ingest.readers.raised import lowered, raised
@@ -38,6 +39,7 @@ def _written(draft: Draft, book: _Book) -> Iterator[Row]:
     for title, path in book.sheets():
         with draft.under(title, level=1):
             yield from written_rows(draft, limit_cells(book.package.name, book.rows(title, path)))
+            write_sheet_drawing(draft, book.package, path)
 
 
 def xlsx_rows(name: str, data: bytes) -> Iterator[Row]:

@@ -85,3 +85,21 @@ def test_the_type_is_recognized_by_content_not_by_name() -> None:
     with pytest.raises(ReadError) as caught:
         document_from_bytes("x.odt", data, "")
     assert str(caught.value) == "x.odt is actually another type of file: name it x.epub and add it again"
+
+
+def test_words_that_style_sheets_hide_strike_or_raise() -> None:
+    sheet = (
+        "/* .kept {display: none} */ @media print { .kept {display: none} } .high, span.up {vertical-align: super}"
+        ".low {vertical-align: sub} p.off, .shown {display: none} .shown {display: block} .old {color: red;"
+        "text-decoration: line-through} .note {display: none}"
+    )
+    page = (
+        "<html xmlns:epub='http://www.idpf.org/2007/ops'><head><link rel='stylesheet' href='css/a.css'/>"
+        "<style>.own {display: none}</style></head><body><p class='kept'>The basin has 12 km<span class='high'>2</span>"
+        " and 10<span class='up'>6</span> m<span class='big high'>3</span>, CO<span class='low'>2</span>"
+        "<span class='old'> and more</span>.</p><p class='off'>secret</p><p class='own'>secret too</p>"
+        "<p class='shown'>Shown.</p><aside class='note' epub:type='footnote'><p>A note.</p></aside></body></html>"
+    )
+    text = document_from_bytes("b.epub", epub(**{"a/1.xhtml": page, "a/css/a.css": sheet}), "").text
+    assert "The basin has 12 km² and 10⁶ m³, CO2.\n\nShown.\n\nA note." in text
+    assert "secret" not in text

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
 from email.message import EmailMessage
 
 import pytest
@@ -80,3 +81,15 @@ def test_text_that_is_not_a_message_or_a_mailbox() -> None:
         read(b"just words\n\nand more")
     with pytest.raises(ReadError, match=r"^x.mbox is not a mailbox"):
         read(b"just words\n\nand more", "x.mbox")
+
+
+def test_a_letter_that_is_divided_between_two_words_of_a_header() -> None:
+    data = "会议改到五月".encode("gb2312")
+    first, last = (b64encode(part).decode() for part in (data[:5], data[5:]))
+    subject = f"Subject: =?gb2312?B?{first}?=\n\t=?gb2312?B?{last}?=\n"
+    assert read(f"{subject}\nWords.\n".encode()).title == "会议改到五月"
+    rare = b64encode("喆".encode("gbk")).decode()
+    assert read(f"Subject: =?gb2312?B?{rare}?=\n\nWords.\n".encode()).title == "喆"
+    broken = f"Subject: =?gb2312?B?{first}?=\n =?no-such?B?{last}?=\n\nWords.\n"
+    assert read(broken.encode()).text.endswith("Words.")
+    assert read(b"Subject: =?utf-8?Q?one_?= =?utf-8?Q?two?=\n\nWords.\n").title == "one two"

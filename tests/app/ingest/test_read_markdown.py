@@ -122,6 +122,15 @@ def test_a_rule_is_not_front_matter(text: str) -> None:
     assert front_matter(text) == ({}, text)
 
 
+def test_front_matter_in_toml_and_names_of_headings() -> None:
+    fields = "title = 'Rivers = water'\nauthors = ['Ann Lee', 'Bo Hart']\n[extra]\nx = 1"
+    document = read(f"+++\n{fields}\n+++\n# One {{#one .wide}}\n\nA {{#b}}.")
+    assert document.text == "One\n\nA {#b}."
+    assert (document.title, document.metadata["author"]) == ("Rivers = water", "Ann Lee, Bo Hart")
+    text = "+++\nplain words of a text\n+++\n"
+    assert front_matter(text) == ({}, text)
+
+
 def test_front_matter_may_come_with_windows_line_ends_and_be_empty() -> None:
     document = read("\ufeff---\r\ntitle: T\r\n---\r\nWords.\r\n")
     assert (document.title, document.text) == ("T", "Words.")

@@ -277,7 +277,7 @@ def test_a_superscript_and_a_large_initial_stay_in_their_line() -> None:
     pdf.drawText(text)
     pdf.save()
     document = read(file.getvalue())
-    assert document.text.replace(" ", "") == "Theareais40km2andmoreofthesameplainwords."
+    assert document.text.replace(" ", "") == "Theareais40km²andmoreofthesameplainwords."
     assert document.headings == ()
 
 

@@ -49,7 +49,13 @@ def turned(pdf: Canvas, words: str, x: float, y: float) -> None:
         ([("in 2010", 10, 0), ("3,4", 7, 3.6), (" it grew", 10, 0)], "in 2010³,⁴ it grew"),
         ([("the number 1011", 10, 0), ("2", 7, -1.5), (" is eleven", 10, 0)], "the number 1011₂ is eleven"),
         ([("all 2", 10, 0), ("n-1", 7, 3.6), (" cases", 10, 0)], "all 2n-1 cases"),
-        ([("of 40 km", 10, 0), ("2", 7, 3.6), (" and more", 10, 0)], "of 40 km2 and more"),
+        ([("of 40 km", 10, 0), ("2", 7, 3.6), (" and more", 10, 0)], "of 40 km² and more"),
+        (
+            [("the port", 10, 0), ("1,2", 7, 3.6), (" said so.", 10, 0), ("3", 7, 3.6), (" Later", 10, 0)],
+            "the port¹,² said so.³ Later",
+        ),
+        ([("of CO", 10, 0), ("2", 7, -1.5), (" and H", 10, 0), ("2", 7, -1.5), ("O", 10, 0)], "of CO2 and H2O"),
+        ([("room A", 10, 0), ("4", 10, 0), (" is free", 10, 0)], "room A4 is free"),
         ([("price 19", 10, 0), ("50", 7, 0), (" each", 10, 0)], "price 1950 each"),
     ],
 )

@@ -69,7 +69,9 @@ class Measured:
 def plain(text: str) -> str:
     """Return the text with a sign between its blocks and without the numbers of notes, which are beside words."""
     return re.sub(
-        r"(?<=[^\W\d_])\d{1,2}\b", "", " ¶ ".join(" ".join(block.split()) for block in text.split("\n") if block)
+        r"(?<=[^\W\d_])[\d⁰¹²³⁴-⁹]{1,2}\b",
+        "",
+        " ¶ ".join(" ".join(block.split()) for block in text.split("\n") if block),
     )
 
 

@@ -50,7 +50,8 @@ MARGIN = 0.14  # of a page's height, in which running lines are
 BEYOND = 5000  # points
 PLACED = re.compile(r'<line xMin="[^"]+" yMin="([^"]+)" xMax="([^"]+)" yMax="([^"]+)">(.*?)</line>', re.DOTALL)
 ACCENTS = "´ˆ˜¨˝˚ˇ˘¯˙¸˛"
-SCRIPTS = re.compile("(?<=[0-9.,])[⁻₋]?[⁰¹²³⁴-⁹₀-₉]+(?:[.,][⁰¹²³⁴-⁹₀-₉]+)*")  # the tools write `106` for 10⁶
+# The tools write `106` for 10⁶ and `km2` for km².
+SCRIPTS = re.compile("(?:(?<=[0-9.,])[⁻₋]?[₀-₉]|⁻?[⁰¹²³⁴-⁹])[⁰¹²³⁴-⁹₀-₉]*(?:[.,][⁰¹²³⁴-⁹₀-₉]+)*")
 CLASSES = {
     "ligatures": "f(?=[fil])",
     "dashes": "[–—]",
@@ -153,9 +154,13 @@ def shown(boxes: Iterable[Box], text: str) -> str:
     return "".join(parts)
 
 
+def level(text: str) -> str:
+    """Return plain text with raised and lowered digits as others."""
+    return SCRIPTS.sub(lambda found: unicodedata.normalize("NFKC", found[0]), plain(text))
+
+
 def numbers_of(text: str) -> Counter[str]:
-    level = SCRIPTS.sub(lambda found: unicodedata.normalize("NFKC", found[0]), plain(text))
-    return Counter(NUMBER.findall(level))
+    return Counter(NUMBER.findall(level(text)))
 
 
 def running_numbers(placed: str) -> list[Counter[str]]:
@@ -211,7 +216,7 @@ def whole_page(path: Path, number: int) -> str:
 
 
 def words_of(text: str) -> list[str]:
-    return plain(text).replace("|", " ").replace("-", "").split()
+    return level(text).replace("|", " ").replace("-", "").split()
 
 
 def leftover(words: Iterable[str], others: Iterable[str]) -> list[str]:
@@ -233,13 +238,13 @@ def compare(ours: str, theirs: str) -> tuple[int, int, list[str], list[str]]:
 
 def sentences_of(text: str) -> list[str]:
     """Return the sentences of a text, only their letters and digits."""
-    found = ("".join(re.findall(r"[^\W_]", sentence)) for sentence in SENTENCE_END.split(plain(text)))
+    found = ("".join(re.findall(r"[^\W_]", sentence)) for sentence in SENTENCE_END.split(level(text)))
     return [sentence for sentence in found if len(sentence) >= MIN_SENTENCE]
 
 
 def order(ours: str, theirs: str) -> tuple[int, int, int]:
     """Return the number of pairs of sentences, that of those in the same order, and that of those side by side."""
-    mine = "".join(re.findall(r"[^\W_]", plain(ours)))
+    mine = "".join(re.findall(r"[^\W_]", level(ours)))
     pairs = in_order = beside = 0
     for page in theirs.split("\f"):
         places = [(sentence, mine.find(sentence)) for sentence in sentences_of(page) if mine.count(sentence) == 1]

@@ -104,14 +104,15 @@ def is_right_to_left(text: str) -> bool:
 def glued(piece: Line, after: Line) -> str | None:
     """Return the words of a piece of a row that belong to the word before, as a superscript; None if they are others.
 
-    The limits of an integral, one above the other, are others.  A number beside one that it is above is raised.
+    The limits of an integral, one above the other, are others.  A number above a number or word is raised.
     """
     if not -_KERNED * after.size < after.left - piece.right < _GLUED * after.size:
         return None
-    if not piece.text[-1:].isdecimal():
-        return after.text
+    is_word = not piece.text[-1:].isdecimal()
     boxes = [(line.left, line.bottom, line.right, line.top) for line in (after, piece)]
-    words = beside_number(after.text, boxes[0], after.size, boxes[1], piece.size)
+    words = beside_number(after.text, boxes[0], after.size, boxes[1], piece.size, is_word=is_word)
+    if is_word:
+        return words
     is_level = abs(after.bottom - piece.bottom) < _KERNED * piece.size
     return words if is_level or not words[0].isdecimal() else None
 

@@ -24,6 +24,7 @@ _SMALLER = 0.85  # of the size of the digit before, up to which one may be raise
 _RAISED = 0.25  # of that size, by which its bottom is higher or its top lower, at least
 _TRACKED = re.compile(r"(?<![0-9])[0-9](?: ?[.,]? [0-9]){2,}(?![0-9])")
 _NUMBER = re.compile(r"[0-9](?:[0-9]|[.,−-](?=[0-9]))+")
+_AFTER_WORD = re.compile(r"(?<=[^\W\d_]|[.,;:!?)\]”’»%])[0-9]+(?:[,−-][0-9]+)*(?!\w)")
 _FIRST = re.compile(r"[−-]?[0-9]+(?:[.,][0-9]+)*(?![\w+−-])")
 NOTHING = "\x03"  # stands where a character was
 
@@ -54,7 +55,8 @@ def with_accents(text: str, box: Callable[[int], Rectangle]) -> str:
 def with_numbers(text: str, box: Callable[[int], Rectangle], size: Callable[[int], float]) -> str:
     """Return the text with letterspaced numbers as one, and digits beside a larger one as exponents or indices.
 
-    Without this 10⁶ would be 106, and a year with the mark of a note another year.
+    Without this 10⁶ would be 106, and a year with the mark of a note another year.  Beside a word digits become raised
+    ones, as in km², but not lowered ones: CO2 is read as it is.
     """
     chars = list(text)
     for number in _TRACKED.finditer(text):
@@ -74,6 +76,11 @@ def with_numbers(text: str, box: Callable[[int], Rectangle], size: Callable[[int
                 written = {}
         for at, char in written.items():
             chars[at] = char
+    for number in _AFTER_WORD.finditer(text):
+        word = number.start() - 1
+        digits = [at for at in range(*number.span()) if text[at].isdecimal()]
+        if all(size(at) <= _SMALLER * size(word) and _signs(box(word), box(at)) is RAISED_DIGITS for at in digits):
+            chars[slice(*number.span())] = number[0].translate(RAISED_DIGITS)
     return "".join(chars)
 
 
@@ -82,10 +89,17 @@ def _are_tracked(box: Rectangle, after: Rectangle) -> bool:
     return 0 <= after[0] - box[2] < _MAX_TRACKING * height and abs(after[1] - box[1]) < _LEVEL * height
 
 
-def beside_number(words: str, box: Rectangle, size: float, before: Rectangle, size_before: float) -> str:
-    """Return words that follow a number with the number that they begin with as an exponent or index, if it is one."""
+def beside_number(
+    words: str, box: Rectangle, size: float, before: Rectangle, size_before: float, *, is_word: bool = False
+) -> str:
+    """Return words that follow others with the number that they begin with as an exponent or index, if it is one.
+
+    After a word only an exponent is one.
+    """
     number = _FIRST.match(words)
     if number is None or size > _SMALLER * size_before or (signs := _signs(before, box)) is None:
+        return words
+    if is_word and signs is not RAISED_DIGITS:
         return words
     return number[0].translate(signs) + words[number.end() :]
 

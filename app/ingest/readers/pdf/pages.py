@@ -10,6 +10,7 @@ from typing import Any
 
 from propcite.app.ingest.ocr.scans import Scans
 from propcite.app.ingest.readers.pdf.fonts import with_unicode_maps
+from propcite.app.ingest.readers.pdf.forms import has_words_over_it, put_on_page, ticks, with_values
 from propcite.app.ingest.readers.pdf.garbled import is_garbled
 from propcite.app.ingest.readers.pdf.letters import page_lines, readable_lines
 from propcite.app.ingest.readers.pdf.lines import Line
@@ -46,10 +47,9 @@ def _read(pdf: Any, indexes: Iterable[int]) -> tuple[dict[int, list[Line]], set[
     """
     readable, layers = {}, set()
     for index in indexes:
-        with closing(pdf[index]) as page:
-            readable[index] = readable_lines(page, index + 1)
-            if readable[index] != [] and is_text_layer(page):
-                layers.add(index)
+        readable[index], is_layer = _as_shown(pdf, index)
+        if is_layer:
+            layers.add(index)
     lost = [index for index, lines in readable.items() if lines is None]
     mended = _with_better_fonts(pdf, lost, trusts_names=False)
     pages = {}
@@ -60,6 +60,23 @@ def _read(pdf: Any, indexes: Iterable[int]) -> tuple[dict[int, list[Line]], set[
     mended = _with_better_fonts(pdf, garbled, trusts_names=True)
     still_garbled = {index for index in garbled if index not in mended or _is_garbled(mended[index])}
     return pages | mended, still_garbled, layers
+
+
+def _as_shown(pdf: Any, index: int) -> tuple[list[Line] | None, bool]:
+    """Return the lines of a page with the words over it, and whether its own ones are a layer over a scan.
+
+    None stands for the lines if a character cannot be read.
+    """
+    with closing(pdf[index]) as page:
+        own = readable_lines(page, index + 1)
+        is_layer = own != [] and is_text_layer(page)
+        if not has_words_over_it(page):
+            return own, is_layer
+        ticked = list(ticks(pdf, page, index + 1))
+        put_on_page(page)
+    with closing(pdf[index]) as page:
+        lines = readable_lines(page, index + 1)
+    return (with_values(lines, own, ticked) if lines and own else lines), is_layer
 
 
 def _lines(pdf: Any, index: int) -> list[Line]:

@@ -117,6 +117,7 @@ def _opened(name: str, data: bytes) -> Iterator[Any]:
     try:
         with PDFIUM_LOCK:
             pdf = pypdfium2.PdfDocument(data)
+            pdf.init_forms()  # draws the values of fields that the file has without their look
     except pypdfium2.PdfiumError as error:
         if error.err_code == _PASSWORD_ERROR:
             raise ReadError(f"{name} is encrypted: save it without a password and add it again") from error

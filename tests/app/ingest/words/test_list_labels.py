@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import zipfile
+from io import BytesIO
+
 import pytest
 from odf_files import ODF_STYLES, odf
+from paths import REAL_FILES
 from real_documents import read_text as read
 
 LEVELS = (
@@ -67,3 +71,41 @@ def test_footnotes_of_markdown_follow_their_block() -> None:
         "One and two.\n\nNote 1: First goes on.\n\nNote 2: Second note. More.\n\nA = 1; B = 2.\n\nNote 3: Third.\n\n"
         "see[^a]\n[^x]: code\n\nLast[^z].\n\nNote 4: Left."
     )
+
+
+def slide_with(shape: str) -> bytes:
+    """Return a presentation whose first slide has only this shape."""
+    out = BytesIO()
+    names = 'xmlns:p="http://p" xmlns:a="http://a"'
+    with zipfile.ZipFile(REAL_FILES / "slides-python-pptx.pptx") as old, zipfile.ZipFile(out, "w") as new:
+        for info in old.infolist():
+            slide = f"<p:sld {names}><p:cSld><p:spTree>{shape}</p:spTree></p:cSld></p:sld>"
+            new.writestr(info, slide if info.filename == "ppt/slides/slide1.xml" else old.read(info))
+    return out.getvalue()
+
+
+def paragraph(words: str, mark: str) -> str:
+    return f"<a:p><a:pPr>{mark}</a:pPr><a:r><a:t>{words}</a:t></a:r></a:p>"
+
+
+def test_numbers_of_a_slide_begin_where_their_form_changes() -> None:
+    forms = ('<a:buAutoNum type="arabicPeriod"/>', '<a:buAutoNum type="arabicParenBoth"/>')
+    texts = [
+        paragraph(words, form) for words, form in zip("ABCD", (forms[0], forms[0], forms[1], forms[1]), strict=True)
+    ]
+    text = read("a.pptx", slide_with(f"<p:sp><p:txBody>{''.join(texts)}</p:txBody></p:sp>"))
+    assert text.startswith("1. A\n2. B\n(1) C\n(2) D\n\n")
+
+
+def test_items_in_a_cell_of_a_slide_are_apart() -> None:
+    items = paragraph("Open the gate", '<a:buChar char="•"/>') + paragraph("Start the pump", '<a:buChar char="•"/>')
+    numbered = paragraph("Wait", '<a:buAutoNum type="arabicPeriod"/>') + paragraph(
+        "Go", '<a:buAutoNum type="arabicPeriod"/>'
+    )
+    rows = "".join(
+        f"<a:tr><a:tc><a:txBody>{paragraph(step, '')}</a:txBody></a:tc><a:tc><a:txBody>{work}</a:txBody></a:tc></a:tr>"
+        for step, work in (("Step", paragraph("Work", "")), ("One", items), ("Two", numbered))
+    )
+    table = f'<a:tbl><a:tblPr firstRow="1"/>{rows}</a:tbl>'
+    text = read("a.pptx", slide_with(f"<p:graphicFrame><a:graphic>{table}</a:graphic></p:graphicFrame>"))
+    assert text.startswith("Step = One; Work = Open the gate, Start the pump.\n\nStep = Two; Work = 1. Wait 2. Go.\n\n")

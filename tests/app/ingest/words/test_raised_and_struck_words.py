@@ -8,8 +8,10 @@ from io import BytesIO
 
 import docx
 import pytest
+from docx.enum.style import WD_STYLE_TYPE
 from docx.oxml import parse_xml
 from docx.text.run import Run
+from lxml.etree import fromstring
 from odf_files import odf
 from openpyxl import Workbook
 from openpyxl.cell.rich_text import CellRichText, TextBlock
@@ -18,6 +20,7 @@ from paths import REAL_FILES
 from real_documents import read_text as read
 
 from propcite.app.ingest.readers import document_from_bytes
+from propcite.app.ingest.readers.formulas import formula
 from propcite.app.ingest.readers.raised import lowered, raised
 
 WORDS = "The quay is 12 km² long, has 10³ posts of CO2 and cost 30 euros."
@@ -121,6 +124,17 @@ def test_formulas_in_one_line() -> None:
     assert read("a.docx", out.getvalue()) == "So x=1/(a+b)+y²"
 
 
+def test_limits_of_sums_and_integrals_are_no_numbers() -> None:
+    integral = "<math><mrow><msubsup><mo>∫</mo><mn>0</mn><mn>1</mn></msubsup><mi>x</mi></mrow></math>"
+    assert formula(fromstring(integral)) == "∫₀¹x"
+    total = "<munderover><mo>∑</mo><mrow><mi>i</mi><mo>=</mo><mn>1</mn></mrow><mi>n</mi></munderover>"
+    assert formula(fromstring(f"<math>{total}<mi>i</mi></math>")) == "∑_(i=1)ⁿi"
+    inside = {"sub": "0", "sup": "12", "e": "x"}
+    parts = "".join(f"<m:{tag}><m:r><m:t>{words}</m:t></m:r></m:{tag}>" for tag, words in inside.items())
+    nary = f"<m:oMath {M}><m:nary>{parts}</m:nary></m:oMath>"
+    assert formula(fromstring(nary)) == "∫₀¹²x"
+
+
 def test_symbols_of_word() -> None:
     w = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'
     file = docx.Document()
@@ -191,3 +205,18 @@ def test_a_chart_of_a_word_file_is_read_below_its_paragraph() -> None:
 def test_links_from_a_note_back_to_its_mark_are_no_words() -> None:
     html = "<p>Eleven<sup><a href='#n1'>1</a></sup></p><p id=n1>One was online.<a href='#r1'>↩\ufe0e</a></p>"
     assert read("a.html", html) == "Eleven¹\n\nOne was online."
+
+
+def test_words_of_word_that_a_style_hides() -> None:
+    file = docx.Document()
+    hidden = file.styles.add_style("Hidden", WD_STYLE_TYPE.CHARACTER)
+    hidden.font.hidden = True
+    struck = file.styles.add_style("Old", WD_STYLE_TYPE.PARAGRAPH)
+    struck.font.strike = True
+    paragraph = file.add_paragraph("Seen")
+    paragraph.add_run(" secret", style="Hidden")
+    paragraph.add_run(" again.", style="Hidden").font.hidden = False
+    file.add_paragraph("Taken back.", style="Old")
+    out = BytesIO()
+    file.save(out)
+    assert document_from_bytes("a.docx", out.getvalue(), "").text == "Seen again."

@@ -13,6 +13,7 @@ from propcite.app.ingest.readers.pdf.tables.regions import Edges, column_of, tab
 from propcite.app.ingest.readers.table_names import is_value
 
 _MIN_GROUP = 3  # lines in each of several cells side by side, from which they are rows
+_MAX_HEADER = 4  # lines of the names of columns
 _WRAPPED = 1.5  # letter sizes from a line of a cell to the next line of the same cell
 
 
@@ -169,10 +170,12 @@ def _continues(row: Row, after: Row) -> bool:
 def joined_rows(rows: Sequence[Row]) -> list[Row]:
     """Join rows that ruling lines hold together: those of the header, or all if there is a line below each row."""
     bands = [row.band for row in rows]
+    # More rows above the first line are no header: it may be that of a frame below them.
+    has_header = bands.count(bands[0]) <= _MAX_HEADER
     each = len(set(bands)) > max(2, len(rows) / 3)
     joined: list[Row] = []
     for number, (row, band) in enumerate(zip(rows, bands, strict=True)):
-        is_header = band == bands[0] and len(set(bands)) > 1 and row.words[0] is not rows[0].words[0]
+        is_header = has_header and band == bands[0] and len(set(bands)) > 1 and row.words[0] is not rows[0].words[0]
         if number and band == bands[number - 1] and (is_header or (each and not _is_full(row, joined[-1]))):
             joined[-1].add(row)
         else:
