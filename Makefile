@@ -18,6 +18,8 @@ PORT ?= 8501
 DATA ?=
 SIZES ?= 230k,1m
 ARGS ?=
+# One more than the cores of a small machine: tests wait for browsers, servers and databases.
+WORKERS ?= 3
 # On Linux, PyPI's torch brings gigabytes of CUDA; where no NVIDIA driver is found the CPU build is taken from here.
 TORCH_INDEX ?= https://download.pytorch.org/whl/cpu
 TORCH := $(shell sed -n 's/^\(torch==[^ ]*\).*/\1/p' requirements/torch.txt)
@@ -36,7 +38,7 @@ run: $(VENV)/.run
 
 test: $(VENV)/.dev
 	@$(MAKE) --no-print-directory debian
-	$(BIN)/python tests/rerun.py -n 2 --dist worksteal --ignore tests/on_ray
+	$(BIN)/python tests/rerun.py -n $(WORKERS) --dist worksteal --ignore tests/on_ray
 	$(BIN)/python tests/rerun.py tests/on_ray
 
 test-vllm:

@@ -34,6 +34,7 @@ from propcite.app.library.store import (
 )
 from propcite.app.settings import Settings
 from propcite.retrieval.alignment import NEAREST, Alignment, alignment_of
+from propcite.retrieval.garbage import no_garbage_collection
 from propcite.retrieval.text import Span
 
 if TYPE_CHECKING:  # what shows a list or a kept answer needs no model: each part is imported when it is built
@@ -153,7 +154,8 @@ class Parts:
 
     @cached_property
     def propcite(self) -> PropCite:
-        return build_propcite(self.settings, self.encoder, self.splitter, self.judge)
+        with no_garbage_collection():
+            return build_propcite(self.settings, self.encoder, self.splitter, self.judge)
 
     @cached_property
     def shared_propcite(self) -> PropCite:

@@ -33,6 +33,7 @@ from propcite.retrieval.alignment import NEAREST, Alignment, alignment_of
 from propcite.retrieval.encoding.base import TextEncoder
 from propcite.retrieval.encoding.cache import MAX_TOKENS
 from propcite.retrieval.errors import PropCiteError
+from propcite.retrieval.garbage import no_garbage_collection
 from propcite.retrieval.index import ProgressReport, ignore_progress
 from propcite.retrieval.retriever import Retriever
 from propcite.retrieval.text import Granularity
@@ -74,16 +75,17 @@ class PropCite:
         question_reader: QuestionReader | str | None = "shipped",
     ) -> None:
         way = method_of(method) if isinstance(method, str) else method
-        reader = _shipped_judge(judge, encoder) if isinstance(judge, str) else judge
-        self.tools = Tools(
-            encoder=encoder,
-            splitter=splitter or _learned_splitter(),
-            method=way,
-            decider=Decider(reader, candidates, way.num_cited, min_score, min_margin, joint),
-            alignment=alignment_of(alignment) if isinstance(alignment, str) else alignment,
-            max_citations=max_citations,
-            question_reader=_question_reader(question_reader),
-        )
+        with no_garbage_collection():
+            reader = _shipped_judge(judge, encoder) if isinstance(judge, str) else judge
+            self.tools = Tools(
+                encoder=encoder,
+                splitter=splitter or _learned_splitter(),
+                method=way,
+                decider=Decider(reader, candidates, way.num_cited, min_score, min_margin, joint),
+                alignment=alignment_of(alignment) if isinstance(alignment, str) else alignment,
+                max_citations=max_citations,
+                question_reader=_question_reader(question_reader),
+            )
 
     @classmethod
     def default(cls) -> PropCite:

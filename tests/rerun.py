@@ -9,6 +9,7 @@ until its cause is mended.
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import tempfile
@@ -20,7 +21,9 @@ FAILED = 1  # pytest: the run ended, some tests failed
 
 
 def run(arguments: list[str], cache: str) -> int:
-    return subprocess.call([sys.executable, "-m", "pytest", "-o", f"cache_dir={cache}", *arguments])
+    # Workers and the processes that tests start compile all modules again where an environment forbids to keep them.
+    keeping = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    return subprocess.call([sys.executable, "-m", "pytest", "-o", f"cache_dir={cache}", *arguments], env=keeping)
 
 
 def failures(cache: str) -> list[str]:

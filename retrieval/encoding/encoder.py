@@ -19,6 +19,7 @@ from propcite.retrieval.encoding.layouts import read_queries_whole, routes
 from propcite.retrieval.encoding.precision import dtype_of, max_batch_tokens, resolve_precision
 from propcite.retrieval.encoding.windows import TitledText, Window, WindowSplitter
 from propcite.retrieval.errors import EncoderError
+from propcite.retrieval.garbage import no_garbage_collection
 from propcite.retrieval.interrupting import check_interrupt
 from propcite.retrieval.text import Granularity, Passage
 
@@ -45,7 +46,8 @@ class Encoder:
     def __init__(self, model: str = "", *, device: str = "", batch_size: int = 0, precision: str = "auto") -> None:
         if batch_size < 0:
             raise ValueError(f"batch_size must be at least 0, got {batch_size}")
-        checkpoint = load_checkpoint(model, device)
+        with no_garbage_collection():
+            checkpoint = load_checkpoint(model, device)
         self.name, self.query_name = checkpoint.name, checkpoint.query_name
         self._model = checkpoint.model
         self._salience = checkpoint.salience

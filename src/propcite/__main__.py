@@ -9,8 +9,11 @@ from typing import NoReturn
 def main() -> NoReturn:
     """Run the command line with the commands of the application and of its laboratory."""
     try:
-        from propcite.app import cli
-        from propcite.app.lab import commands  # noqa: F401  (adds its commands)
+        from propcite.retrieval.garbage import no_garbage_collection
+
+        with no_garbage_collection():
+            from propcite.app import cli
+            from propcite.app.lab import commands  # noqa: F401  (adds its commands)
 
         cli.main()
     except ModuleNotFoundError as error:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 from app_fixtures import loaded, open_parts, serve, settings_of_its_own  # noqa: F401 - fixtures
 from commanded import Propcite, commanded
-from new_tables import put_tables
+from new_tables import migrated, put_tables
 from postgres_servers import PostgresServer, running_postgres
 
 from propcite.app import parts as bootstrap
@@ -19,6 +19,8 @@ from propcite.app.settings import Settings, load_settings
 
 if TYPE_CHECKING:
     from propcite.retrieval.encoding.encoder import Encoder
+
+KINDS = ["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)]
 
 
 @pytest.fixture
@@ -56,9 +58,20 @@ def postgres(postgres_server: PostgresServer) -> str:
     return postgres_server.url
 
 
-@pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)])
+@pytest.fixture(params=KINDS)
 def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """Return the URL of an empty database of each kind."""
+    """Return the URL of a database of each kind, with the tables of this version."""
+    if request.param == "sqlite":
+        file = tmp_path / "propcite.sqlite"
+        file.write_bytes(migrated())
+        return f"sqlite:///{file}"
+    server: PostgresServer = request.getfixturevalue("postgres_server")
+    return server.new_database(tables=True)
+
+
+@pytest.fixture(params=KINDS)
+def empty_database_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """Return the URL of a database of each kind that has no tables yet."""
     if request.param == "sqlite":
         return f"sqlite:///{tmp_path / 'propcite.sqlite'}"
     server: PostgresServer = request.getfixturevalue("postgres_server")

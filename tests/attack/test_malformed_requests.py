@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from schemathesis import GenerationMode
 from serving import running_server
 
-PER_ROUTE = max(1, EXAMPLES // 6)  # of valid and of invalid requests each
+PER_ROUTE = max(8, EXAMPLES // 6)  # of valid and of invalid requests each
 DEEP = "[" * 100_000
 POSTS = (
     *("cite", "repair", "ask", "search", "collections", "chat/completions", "responses", "messages"),

@@ -163,7 +163,7 @@ def main(arguments: Sequence[str]) -> None:
     options = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory(prefix="propcite-page-") as folder:
         answers = fill(Path(folder))
-        with serving(Path(folder)) as address:
+        with serving(Path(folder), prepared=False) as address:
             measure(address, answers, Path(folder), options.rounds)
 
 

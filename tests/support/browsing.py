@@ -6,6 +6,7 @@ import os
 import shutil
 import socket
 import subprocess
+import sys
 import tempfile
 import time
 import urllib.request
@@ -15,6 +16,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+from prepared_process import PreparedProcess
 from selenium import webdriver
 from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.common.by import By
@@ -48,26 +50,32 @@ def there() -> bool:
 
 
 @contextmanager
-def serving(data_dir: Path, **settings: str) -> Iterator[str]:
-    """The page over this data directory, with these settings beside, in which {port} is its port.  -> its address"""
+def serving(data_dir: Path, *, prepared: bool = sys.platform == "linux", **settings: str) -> Iterator[str]:
+    """The page over this data directory, with these settings beside, in which {port} is its port.  -> its address
+
+    `prepared`: in a copy of a process that has imported what models need.
+    """
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     given = {f"PROPCITE_{name.upper()}": value.replace("{port}", str(port)) for name, value in settings.items()}
     environment = {**os.environ, "PROPCITE_DATA_DIR": str(data_dir), "HF_HUB_OFFLINE": "1", **ENVIRONMENT, **given}
-    with open(data_dir / "server.log", "wb") as log:
-        server = subprocess.Popen(
-            command(port, headless=True), cwd=data_dir, env=environment, stdout=log, stderr=subprocess.STDOUT
-        )
-        try:
-            address = f"http://localhost:{port}"
-            wait_for(lambda: _healthy(address))
-            yield address
-        finally:
-            _stop(server)
+    words, log = command(port, headless=True), data_dir / "server.log"
+    server = PreparedProcess(words, data_dir, environment, log) if prepared else _started(words, environment, log)
+    try:
+        address = f"http://localhost:{port}"
+        wait_for(lambda: _healthy(address))
+        yield address
+    finally:
+        _stop(server)
 
 
-def _stop(server: subprocess.Popen[bytes]) -> None:
+def _started(words: list[str], environment: dict[str, str], log: Path) -> subprocess.Popen[bytes]:
+    with open(log, "wb") as out:
+        return subprocess.Popen(words, cwd=log.parent, env=environment, stdout=out, stderr=subprocess.STDOUT)
+
+
+def _stop(server: PreparedProcess | subprocess.Popen[bytes]) -> None:
     """As a person does who waits in vain after the first signal: the second ends what still waits for a browser."""
     for patience_s in (20, 60):
         server.terminate()
@@ -227,12 +235,11 @@ def drop(driver: webdriver.Chrome, paths: Sequence[Path], until: Callable[[], An
 
 
 def memory_mb(data_dir: Path) -> float:
-    """Of the page's server: the largest process that was given this data directory."""
+    """Of the page's server: the largest process that works in this data directory."""
     found = [0.0]
     for process in Path("/proc").glob("[0-9]*"):
         try:
-            ours = f"PROPCITE_DATA_DIR={data_dir}".encode() in (process / "environ").read_bytes()
-            if ours and b"streamlit" in (process / "cmdline").read_bytes():
+            if (process / "cwd").readlink() == data_dir.resolve():
                 found.append(int((process / "status").read_text().split("VmRSS:")[1].split()[0]) / 1024)
         except (OSError, IndexError):
             continue

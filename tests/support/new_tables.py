@@ -15,11 +15,12 @@ def put_tables(settings: Settings) -> None:
     file = settings.data_dir / DATABASE_FILE
     if not settings.database and not file.exists():
         file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_bytes(_migrated())
+        file.write_bytes(migrated())
 
 
 @cache
-def _migrated() -> bytes:
+def migrated() -> bytes:
+    """Return the file of an empty database of SQLite."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder, DATABASE_FILE)
         open_database(f"sqlite:///{file}").dispose()

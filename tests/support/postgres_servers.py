@@ -9,9 +9,12 @@ import subprocess
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cached_property
 from pathlib import Path
 
 import pytest
+
+from propcite.app.library.store.database import open_database
 
 BINARIES = Path("/usr/lib/postgresql")
 
@@ -49,13 +52,21 @@ class PostgresServer:
         """The server's URL with a placeholder for the database's name."""
         return f"postgresql://propcite@/{{}}?host={self.folder}"
 
-    def new_database(self) -> str:
-        """Return the URL of an empty database."""
+    def new_database(self, *, tables: bool = False) -> str:
+        """Return the URL of an empty database, on request with the tables of this version."""
+        return self._create(f"test_{next(self._numbers)}", self._tables if tables else "template1")
+
+    @cached_property
+    def _tables(self) -> str:
+        """Make a database to copy: that takes less time than all migrations."""
+        open_database(self._create("tables", "template1")).dispose()
+        return "tables"
+
+    def _create(self, name: str, template: str) -> str:
         import psycopg
 
-        name = f"test_{next(self._numbers)}"
         with psycopg.connect(self.url.format("postgres"), autocommit=True) as connection:
-            connection.execute(f"CREATE DATABASE {name}")
+            connection.execute(f"CREATE DATABASE {name} TEMPLATE {template}")
         return self.url.format(name)
 
 

@@ -157,14 +157,14 @@ def test_removing_a_run_removes_its_items(runs: Runs) -> None:
             late()
 
 
-def test_the_tables_are_added_and_removed_by_migrations(database_url: str) -> None:
-    library = Library(database_url)
+def test_the_tables_are_added_and_removed_by_migrations(empty_database_url: str) -> None:
+    library = Library(empty_database_url)
     library.create_collection("rivers")
     with library.engine.begin() as connection:
         upgrade(connection, "0003")
         assert not {"runs", "run_items"} & set(inspect(connection).get_table_names())
     library.close()
-    again = Library(database_url)
+    again = Library(empty_database_url)
     assert [c.name for c in again.collections()] == ["rivers"]
     assert Runs(again).list() == []
     again.close()

@@ -386,11 +386,11 @@ for number in range(12):
 """
 
 
-def test_several_processes_may_create_and_write_a_database_at_once(database_url: str) -> None:
+def test_several_processes_may_create_and_write_a_database_at_once(empty_database_url: str) -> None:
     path = os.pathsep.join([str(SUPPORT), str(Path(__file__).parent)])
     writers = [
         subprocess.Popen(
-            [sys.executable, "-c", WRITER, database_url, name],
+            [sys.executable, "-c", WRITER, empty_database_url, name],
             env={"PYTHONPATH": path},
             stderr=subprocess.PIPE,
             text=True,
@@ -400,7 +400,7 @@ def test_several_processes_may_create_and_write_a_database_at_once(database_url:
     for writer in writers:
         _, errors = writer.communicate(timeout=100)
         assert writer.returncode == 0, errors
-    library = Library(database_url)
+    library = Library(empty_database_url)
     rivers = library.collection("rivers")
     assert rivers.num_documents == 36
     assert len(library.answers()) == 36  # each cites another document

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import httpx
 import pytest
+from commanded import Propcite
 from serving import running_server
 
 from propcite.app.errors import AppError, NotFoundError, StoreError
@@ -261,41 +259,37 @@ def test_a_host_is_named_without_its_address(name: str) -> None:
 # The command line
 
 
-def propcite(*words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, "-m", "propcite", *words], capture_output=True, text=True, check=False)
-
-
-def test_a_server_for_other_machines_does_not_start_without_a_key() -> None:
+def test_a_server_for_other_machines_does_not_start_without_a_key(propcite: Propcite) -> None:
     for words in (("--host", "0.0.0.0"), ("--keys",)):
         refused = propcite("serve", "--port", "18600", *words)
-        assert refused.returncode == 2
-        assert refused.stderr.count("\n") == 1
-        assert "propcite keys create" in refused.stderr
+        assert refused.code == 2
+        assert refused.err.count("\n") == 1
+        assert "propcite keys create" in refused.err
 
 
-def test_an_unavailable_port_or_address_is_reported_in_one_line(address: str) -> None:
+def test_an_unavailable_port_or_address_is_reported_in_one_line(propcite: Propcite, address: str) -> None:
     port = address.rpartition(":")[2]
     for words in (("--port", port), ("--host", "no.such.host.example")):
         refused = propcite("serve", *words)
-        assert refused.returncode == 2
-        assert "cannot be listened on" in refused.stderr
-        assert refused.stderr.count("\n") == 1
+        assert refused.code == 2
+        assert "cannot be listened on" in refused.err
+        assert refused.err.count("\n") == 1
 
 
-def test_keys_are_created_listed_and_revoked_by_command() -> None:
-    made = json.loads(propcite("keys", "create", "chatbot", "--scope", "write", "-c", "ours", "--json").stdout)
+def test_keys_are_created_listed_and_revoked_by_command(propcite: Propcite) -> None:
+    made = propcite("keys", "create", "chatbot", "--scope", "write", "-c", "ours", "--json").json
     assert made["scope"] == "write"
     assert made["collections"] == ["ours"]
     assert made["key"].startswith("pck_")
     shown = propcite("keys", "create", "other")
-    assert shown.stdout.startswith("pck_")
-    assert "not shown again" in shown.stderr
+    assert shown.out.startswith("pck_")
+    assert "not shown again" in shown.err
     listed = propcite("keys", "list")
-    assert "chatbot" in listed.stdout
-    assert made["key"] not in listed.stdout
-    assert "revoked" in propcite("keys", "revoke", made["id"]).stderr
-    revoked = {k["name"]: k["revoked_at"] for k in json.loads(propcite("keys", "list", "--json").stdout)}
+    assert "chatbot" in listed.out
+    assert made["key"] not in listed.out
+    assert "revoked" in propcite("keys", "revoke", made["id"]).err
+    revoked = {k["name"]: k["revoked_at"] for k in propcite("keys", "list", "--json").json}
     assert revoked["chatbot"]
     assert revoked["other"] is None
     gone = propcite("keys", "revoke", "zzz")
-    assert (gone.returncode, gone.stderr.count("\n")) == (2, 1)
+    assert (gone.code, gone.err.count("\n")) == (2, 1)

@@ -11,9 +11,6 @@ from typing import Any
 
 import httpx
 import pytest
-import schemathesis
-from hypothesis import HealthCheck, given, settings
-from schemathesis import GenerationMode
 from scripted_llm import ScriptedLlm, error
 from serving import running_server, wait_until
 
@@ -201,30 +198,6 @@ def _upload(data: bytes) -> Any:
     from propcite.app.ingest.sources import Upload
 
     return Upload("a.txt", data)
-
-
-# Generated requests, valid and invalid by the OpenAPI description
-
-
-def test_no_generated_request_causes_an_internal_error(address: str) -> None:
-    config = schemathesis.Config.from_dict({"base-url": address})
-    schema = schemathesis.openapi.from_url(f"{address}/openapi.json", config=config)
-    for operation in (result.ok() for result in schema.get_all_operations()):
-        for mode in GenerationMode:
-            _try(operation, mode)
-
-
-def _try(operation: Any, mode: GenerationMode) -> None:
-    if mode is GenerationMode.NEGATIVE and not operation.body and not list(operation.iter_parameters()):
-        return  # no part of it can be wrong
-
-    @settings(max_examples=8, deadline=None, suppress_health_check=list(HealthCheck), database=None)
-    @given(case=operation.as_strategy(generation_mode=mode))
-    def attempt(case: Any) -> None:
-        response = case.call()
-        assert response.status_code < 500, (case.method, case.path, case.body, response.text)
-
-    attempt()
 
 
 # Errors of a model server
