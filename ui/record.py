@@ -16,7 +16,10 @@ HELP = (
 
 
 def offer(answer: CitedAnswer) -> None:
-    """Show a button that makes the page when it is pressed; others' names are in it for admins alone."""
+    """Show a button that makes the page when it is pressed; others' names are in it for admins alone.
+
+    The page is drawn again then, so that it says what is gone.
+    """
     asking, parts = session.visitor(), session.parts()
     sees_all = asking.may(Scope.ADMIN, answer.collection)
 
@@ -31,6 +34,5 @@ def offer(answer: CitedAnswer) -> None:
         key="record",
         type="tertiary",
         icon=":material/print:",
-        on_click="ignore",
         help=HELP,
     )

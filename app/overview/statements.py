@@ -116,9 +116,12 @@ def tells(text: str) -> bool:
 
     >>> tells("They are the names of gates."), tells("7. Names of gates."), tells("x <- gate(1, 2) # is it open")
     (True, False, False)
+    >>> tells("This is done by the command")  # which follows as code
+    False
     """
-    is_row = text.endswith(":") or (_TABLE.search(text) or _CODE.search(text)) is not None or not _is_prose(text)
-    return len(text.split()) >= MIN_TELLING and not is_row and has_verb(text)
+    has_stop = text.rstrip(")”’\"'").endswith((".", "!", "?"))
+    is_row = _TABLE.search(text) or _CODE.search(text) or not _is_prose(text)
+    return has_stop and len(text.split()) >= MIN_TELLING and not is_row and has_verb(text)
 
 
 def _is_prose(text: str) -> bool:

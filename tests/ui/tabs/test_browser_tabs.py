@@ -46,6 +46,9 @@ def test_what_is_asked_and_opened_while_its_collection_is_deleted(tmp_path: Path
             driver.get(f"{address}/cite?answer={answer.id}")
             wait_for(lambda: inside(driver, ".cited"))
             driver.execute_script("window.open(arguments[0])", address)
+            driver.execute_script("window.open(arguments[0])", f"{address}/?answer={answer.id}")
+            driver.switch_to.window(driver.window_handles[2])
+            wait_for(lambda: inside(driver, ".cited"))
             driver.switch_to.window(driver.window_handles[1])
             wait_for(lambda: driver.find_element(By.CSS_SELECTOR, BOX)).send_keys(f"{QUESTION}\n")
             wait_for(lambda: "90 people" in body(driver))
@@ -62,3 +65,8 @@ def test_what_is_asked_and_opened_while_its_collection_is_deleted(tmp_path: Path
             driver.find_element(By.XPATH, saying("Too broad")).click()
             wait_for(lambda: "it was deleted, or is not shared with you" in body(driver))
             assert "“bay” is no longer here. What you do now is done over “town”." in body(driver)
+
+            driver.switch_to.window(driver.window_handles[2])
+            driver.find_element(By.CSS_SELECTOR, ".st-key-record button").click()
+            wait_for(lambda: "it was deleted, or is not shared with you" in body(driver))
+            assert "Failed to generate" not in body(driver)
