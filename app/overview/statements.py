@@ -27,6 +27,9 @@ _REFERS_BACK = re.compile(
 _FINITE = frozenset("BHMVYE")  # tags of verbs
 _ITEM = re.compile(r"\s*(?:[-*+•‣▪◦●○■□–—·►✓✔]|\(?\d{1,3}[.)]|\(?[a-z][.)])\s", re.IGNORECASE)
 _SENTENCE = re.compile(r"[\"“‘(]?[A-Z0-9ÄÖÜÉÈÀ€$£].*\w[\w%)”’\"]*[.!]", re.DOTALL)
+_POINTS = re.compile(
+    r"\b(?:above|below|previously|(?:this|next|previous|following) (?:case|example|point|section))\b|^likewise\b", re.I
+)  # at what stands around it
 _CODE = re.compile(r"[{}]|\(\)|<-|//\s|;$|^[>+|]\s|^\[\d")
 _TABLE = re.compile(r" \| |\t|(?:; |^)[^=;]{1,40} = ")
 
@@ -116,11 +119,13 @@ def tells(text: str) -> bool:
 
     >>> tells("They are the names of gates."), tells("7. Names of gates."), tells("x <- gate(1, 2) # is it open")
     (True, False, False)
-    >>> tells("This is done by the command")  # which follows as code
-    False
+    >>> tells("This is done by the command"), tells("In the example above the gate is shut.")
+    (False, False)
     """
     has_stop = text.rstrip(")”’\"'").endswith((".", "!", "?"))
-    is_row = _TABLE.search(text) or _CODE.search(text) or not _is_prose(text)
+    is_row = (
+        _ITEM.match(text) or _POINTS.search(text) or _TABLE.search(text) or _CODE.search(text) or not _is_prose(text)
+    )
     return has_stop and len(text.split()) >= MIN_TELLING and not is_row and has_verb(text)
 
 

@@ -227,4 +227,5 @@ def _downloads(info: ReviewInfo, labels: Sequence[Label]) -> None:
                 form.media_type,
                 key=f"review-as-{form.value}",
                 type="tertiary",
+                on_click="ignore",
             )

@@ -21,7 +21,7 @@ NOTE = "note"  # in the address: the only note that is shown
 
 
 def show_export(collection: CollectionInfo, notes: list[Note]) -> None:
-    """Show the formats; a file is made when its button is pressed, and the page drawn again: what is gone is said."""
+    """Show the formats; a file is made when its button is pressed."""
     links = Links(session.parts(), expire=True).maker(partial(session.visitor().may, Scope.READ))
 
     def write(form: Format) -> bytes:
@@ -38,6 +38,7 @@ def show_export(collection: CollectionInfo, notes: list[Note]) -> None:
                 form.media_type,
                 key=f"notes-{form.name}",
                 type="tertiary",
+                on_click="ignore",
             )
 
 
