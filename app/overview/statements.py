@@ -20,7 +20,8 @@ NUMBER_SHARE = 0.15  # of a statement with a number or a date
 
 _REFERS_BACK = re.compile(
     r"(?:it|its|they|their|them|he|his|him|she|her|this|these|those|that|such|both|there|here|so|then|but|and|or|nor|yet"
-    r"|however|therefore|thus|hence|also|moreover|otherwise|instead|meanwhile|for example|in addition|as a result|we|i"
+    r"|however|therefore|thus|hence|also|moreover|furthermore|otherwise|instead|likewise|similarly|another|meanwhile"
+    r"|for example|in addition|as a result|we|i"
     r"|you|our|my|your|please|see|the (?:former|latter|same|other))\b",
     re.IGNORECASE,
 )
@@ -28,7 +29,9 @@ _FINITE = frozenset("BHMVYE")  # tags of verbs
 _ITEM = re.compile(r"\s*(?:[-*+•‣▪◦●○■□–—·►✓✔]|\(?\d{1,3}[.)]|\(?[a-z][.)])\s", re.IGNORECASE)
 _SENTENCE = re.compile(r"[\"“‘(]?[A-Z0-9ÄÖÜÉÈÀ€$£].*\w[\w%)”’\"]*[.!]", re.DOTALL)
 _POINTS = re.compile(
-    r"\b(?:above|below|previously|(?:this|next|previous|following) (?:case|example|point|section))\b|^likewise\b", re.I
+    r"\b(?:above|below|previously|(?:this|next|previous|following) (?:case|example|point|section))\b"
+    r"|^(?:instead|likewise|similarly)\b",
+    re.IGNORECASE,
 )  # at what stands around it
 _CODE = re.compile(r"[{}]|\(\)|<-|//\s|;$|^[>+|]\s|^\[\d")
 _TABLE = re.compile(r" \| |\t|(?:; |^)[^=;]{1,40} = ")
