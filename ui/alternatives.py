@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from html import escape
 
 import streamlit as st
@@ -11,6 +12,7 @@ from propcite.app.library.store import CollectionInfo
 from propcite.app.turns.costs import Kind
 from propcite.attribution.citations import CitedAnswer, CitedProposition, Label
 from propcite.attribution.citing.alternatives import Alternative
+from propcite.attribution.formats.wording import reason_of
 from propcite.retrieval.text import Granularity
 from propcite.ui import session
 from propcite.ui.clickable import show_passages
@@ -43,6 +45,8 @@ def _html(collection: CollectionInfo, answer: CitedAnswer, fact: CitedPropositio
     with in_turns(Kind.EVIDENCE):
         near = session.pipeline(collection).alternatives(answer, fact.id, level, NUM_NEAR)
     sources = session.parts().library.sources({one.hit.passage.document_id for one in near})
+    if not answer.question:  # a text that was given: nobody answered anything
+        near = [replace(one, verdict=replace(one.verdict, reason=reason_of(one.verdict, of_text=True))) for one in near]
     return near_html(near, sources, session.views(sources))
 
 

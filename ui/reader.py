@@ -9,18 +9,21 @@ import streamlit as st
 from propcite.app.answering.naming import documents_named
 from propcite.app.ingest.names import file_name
 from propcite.app.library.store import CollectionInfo, Scope
+from propcite.app.parts import Parts
 from propcite.app.server.links import Links
 from propcite.attribution.citations import CitedAnswer, CitedProposition, Label
 from propcite.attribution.formats import FORMATS, Format
 from propcite.attribution.formats.cited_documents import Documents, with_documents
 from propcite.attribution.formats.links import linked_by
-from propcite.attribution.formats.wording import label_of, written_by
+from propcite.attribution.formats.wording import label_of, reason_of, written_by
 from propcite.ui import alternatives, explanation, feedback, record, session
+from propcite.ui.asking.words import short
 from propcite.ui.clickable import show_answer
 from propcite.ui.markdown import plain
 from propcite.ui.render import payload
 from propcite.ui.sources import Views
 from propcite.ui.words import (
+    FILES,
     Sources,
     evidence_line,
     evidence_of,
@@ -84,7 +87,7 @@ def _other_documents(answer: CitedAnswer) -> str:
 
 
 def _downloads(answer: CitedAnswer, documents: Documents) -> None:
-    """Show a menu of the formats; a file is made when its button is pressed, with links that end."""
+    """Show a menu of the formats, what people read first; a file is made on a press, with links that end."""
     visitor = session.visitor()
     links = Links(session.parts(), expire=True).maker(partial(visitor.may, Scope.READ))
 
@@ -94,19 +97,27 @@ def _downloads(answer: CitedAnswer, documents: Documents) -> None:
 
     row = st.container(horizontal=True, gap="small", key="taking-along")
     popover = row.popover("Download", type="tertiary", icon=":material/download:", key="downloads")
+
+    def offer(form: Format, label: str) -> None:
+        st.download_button(
+            label,
+            partial(write, form),
+            f"propcite-{answer.id}{form.suffix}",
+            form.media_type,
+            key=f"download-{form.name}",
+            type="tertiary",
+            on_click="ignore",
+            disabled=bool(lacking := form.missing_program()),
+            help=f"needs {lacking}" if lacking else None,
+        )
+
     with popover, st.container(gap=None):
-        for form in FORMATS.values():
-            st.download_button(
-                f"**{form.name}** · {plain(form.description)}",
-                partial(write, form),
-                f"propcite-{answer.id}{form.suffix}",
-                form.media_type,
-                key=f"download-{form.name}",
-                type="tertiary",
-                on_click="ignore",
-                disabled=bool(lacking := form.missing_program()),
-                help=f"needs {lacking}" if lacking else None,
-            )
+        for name, label in FILES.items():
+            offer(FORMATS[name], label)
+        with st.expander("For programs"), st.container(gap=None):
+            for form in FORMATS.values():
+                if form.name not in FILES:
+                    offer(form, f"**{form.name}** · {plain(form.description)}")
     with row:
         record.offer(answer)
 
@@ -155,7 +166,7 @@ def _read(answer: CitedAnswer, sources: Sources, views: Views) -> None:
                 key=listed,
                 on_change=pick,
             )
-            _in_words(by_number[number], sources)
+            _in_words(by_number[number], sources, of_text=not answer.question)
 
 
 def _fact_in_address(by_number: dict[int, CitedProposition]) -> int:
@@ -164,10 +175,10 @@ def _fact_in_address(by_number: dict[int, CitedProposition]) -> int:
     return int(named) if named.isdecimal() and int(named) in by_number else next(iter(by_number))
 
 
-def _in_words(cited: CitedProposition, sources: Sources) -> None:
+def _in_words(cited: CitedProposition, sources: Sources, *, of_text: bool) -> None:
     """Show the same evidence as text, without anything to click."""
-    if cited.verdict and cited.verdict.reason:
-        st.text(cited.verdict.reason)
+    if reason := reason_of(cited.verdict, of_text=of_text):
+        st.text(reason)
     for evidence in evidence_of(cited):
         st.text(f"“{evidence.quote}”")
         st.caption(plain(f"{evidence.passage.title} · {evidence_line(evidence, sources)}"))
@@ -182,10 +193,17 @@ def show_earlier_texts(collection: CollectionInfo) -> None:
     listed.caption("Earlier texts")
     for info in earlier:
         listed.button(
-            f"Text of {info.asked_at.astimezone():%d %b %Y, %H:%M}",
+            plain(_first_words(session.parts(), info.id)),
             key=f"earlier-{info.id}",
             type="tertiary",
             wrap=False,
+            help=f"{info.asked_at.astimezone():%d %b %Y, %H:%M}",
             on_click=open_answer,
             args=(info.id,),
         )
+
+
+@st.cache_resource(show_spinner=False, max_entries=1000, hash_funcs={Parts: id})
+def _first_words(parts: Parts, answer_id: str) -> str:
+    """Return how a kept text begins; a text never changes."""
+    return short(parts.library.answer(answer_id).text)

@@ -10,7 +10,7 @@ from typing import TypedDict
 
 from propcite.attribution.citations import Citation, CitedAnswer, CitedProposition, CitedSentence, Evidence, Label
 from propcite.attribution.formats.text import is_address, link_to_words
-from propcite.attribution.formats.wording import SIGNS, label_of, location_of, nearest_line
+from propcite.attribution.formats.wording import SIGNS, label_of, location_of, nearest_line, reason_of
 from propcite.attribution.propositions.nearest_clause import nearest_clause
 from propcite.retrieval.text import Hit, Passage, Span
 from propcite.ui.sources import Views, open_html, original_html
@@ -46,11 +46,13 @@ class AnswerPayload(TypedDict):
 
 
 def payload(answer: CitedAnswer, sources: Sources, selected: int, views: Views = NO_VIEWS) -> AnswerPayload:
-    trust = short_trust(answer)
+    trust, of_text = short_trust(answer), not answer.question
     return {
         "id": answer.id,
         "answer": answer_html(answer),
-        "evidence": {str(number): evidence_html(cited, sources, views, trust) for number, cited in facts(answer)},
+        "evidence": {
+            str(number): evidence_html(cited, sources, views, trust, of_text=of_text) for number, cited in facts(answer)
+        },
         "selected": selected,
     }
 
@@ -151,7 +153,9 @@ def _numbers(values: Iterable[int]) -> str:
 # The evidence
 
 
-def evidence_html(cited: CitedProposition, sources: Sources, views: Views = NO_VIEWS, trust: str = "") -> str:
+def evidence_html(
+    cited: CitedProposition, sources: Sources, views: Views = NO_VIEWS, trust: str = "", *, of_text: bool = False
+) -> str:
     """Return the evidence of one fact: its verdict and how often such verdicts are right, its text, its passages."""
     shown = [
         source_html(c.evidence, sources, views, number=c.number, is_open=place == 0, claim=cited.proposition.text)
@@ -160,7 +164,7 @@ def evidence_html(cited: CitedProposition, sources: Sources, views: Views = NO_V
     if not shown and cited.nearest is not None:
         nearest = source_html(cited.nearest, sources, views, is_open=False)
         shown = [f'<p class="nearest">{nearest_line(cited)}</p>{nearest}']
-    reason = cited.verdict.reason if cited.verdict else ""
+    reason = reason_of(cited.verdict, of_text=of_text)
     return (
         f'<header>{badge_html(cited, trust)}{STEPS}</header><p class="claim">{escape(cited.proposition.text)}</p>'
         + (f'<p class="reason">{escape(reason[:1].upper() + reason[1:])}.</p>' if reason else "")

@@ -38,6 +38,15 @@ def fact_line(cited: CitedProposition) -> str:
     return f"{SIGNS[label_of(cited)][0]} {' '.join(cited.proposition.text.split())}"
 
 
+# Formats of answers that people read, with what they are called on the page.
+FILES = {
+    "html": "**Web page** · to read and to print",
+    "pdf": "**PDF** · the same, printed",
+    "docx": "**Word**",
+    "markdown": "**Markdown** · text with footnotes",
+    "csv": "**Table (CSV)** · a row for each quote, and for each statement without one",
+    "bibtex": "**BibTeX** · the cited documents, for LaTeX",
+}
 UNITS = {Granularity.PASSAGE: "passage", Granularity.SENTENCE: "sentence", Granularity.PROPOSITION: "statement"}
 NOT_READ = "found by the check: the answer was written without it"
 NEITHER = "No other sentence is near."

@@ -127,13 +127,14 @@ def _as_inside(text: str, spelling: Spelling) -> str:
     """Return a heading as it is written inside a sentence: capitals stay where the text writes a word so."""
     words = text.split()
     is_titled = all(word[:1].isupper() or word.lower() in lexicon.FUNCTION_WORDS for word in words) and len(words) > 1
+    is_loud = text.isupper()
 
     def small(at: int, word: str) -> bool:
         low = word.lower().strip(",")
         if word.isupper():
-            return low in spelling.small and len(word) > MAX_INITIALS
+            return is_loud and low in spelling.small and len(word) > MAX_INITIALS
         plain = word[1:] == word[1:].lower() and (is_titled or at == 0)
-        return plain and (low in spelling.small or (at == 0 and verbs.base_of(low) is not None))
+        return plain and (spelling.writes_small(low) or (at == 0 and verbs.base_of(low) is not None))
 
     closed = lexicon.FUNCTION_WORDS
     return " ".join(w.lower() if w.lower() in closed or small(at, w) else w for at, w in enumerate(words))

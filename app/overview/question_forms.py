@@ -45,6 +45,7 @@ _FIGURES = lexicon.words(
     "value limit number size length maximum minimum interval rate price cost ratio timeout threshold default port "
     "version date period amount share level width depth height weight speed age sum total fee tax capacity population"
 )
+_HEAD = re.compile(r".*?(\w+)(?= (?:of|for|in|on|per|to|at|by)\b|$)")  # the noun that a subject is about
 _TOOLS = lexicon.words("""
     option options command function directive module method parameter variable setting program script tool daemon flag
     keyword wrapper service plugin utility hook pragma macro class attribute field object server client driver
@@ -113,7 +114,7 @@ _COMMANDS = verbs.BASE_VERBS - {"it", "can", "test", "access"}
 _REPLY = re.compile(r"(?:see|this is|it is|that is|please)\b", re.IGNORECASE)
 _PRONOUN = re.compile(
     r"\b(?:it|its|this|that|these|those|they|them|their|he|she|his|her|we|our|us|so|such|one|following|above|below|both"
-    r"|either|neither|else|not sure|unsure)\b",
+    r"|either|neither|else|not sure|unsure|instead|otherwise|corresponding|respective|situation)\b",
     re.IGNORECASE,
 )
 
@@ -180,9 +181,10 @@ def _predicates(clause: Clause) -> Iterator[Form]:
 
 def _objects(clause: Clause) -> Iterator[Form]:
     """Yield what asks for the object: "What does the main section contain?", or for what an option does."""
-    head = clause.subject.split()[-1].lower()
+    head = _HEAD.match(clause.subject.lower())
     if clause.is_copula:
-        if head in _FIGURES and clause.help in BE and re.match(r"(?:set to |about )?[\d“\"'$€£]", clause.behind):
+        is_figure = (head and head[1] in _FIGURES) or clause.behind[:1] in ("$", "€", "£")
+        if is_figure and clause.help in BE and re.match(r"(?:set to |about )?[\d“\"'$€£]", clause.behind):
             yield Form(asked("What", clause.help, clause.subject, clause.lead), "detail")
         return
     object_ = clause.behind.lower()
@@ -194,7 +196,7 @@ def _objects(clause: Clause) -> Iterator[Form]:
         if clause.help in ("do", "does", "did", "must", "should", "can", "may", "will", "shall") and object_:
             yield Form(asked("What", clause.help, clause.subject, verb, preposition, clause.lead), "detail")
         return
-    named = head in _TOOLS or re.search(r"(?:^|\s)--?\w|_|\(\)", clause.subject)
+    named = clause.subject.split()[-1].lower() in _TOOLS or re.search(r"(?:^|\s)--?\w|_|\(\)", clause.subject)
     if clause.rest != "have" and named and clause.help == "does" and " " not in clause.rest:
         yield Form(asked("What does", clause.subject, "do", clause.lead), "effect")
 

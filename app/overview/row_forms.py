@@ -12,6 +12,8 @@ MAX_CELL_WORDS = 6
 
 _CELL = re.compile(r"(?:^|; )(?P<column>[^=;]+) = (?P<value>[^=;]+)")
 _PLAIN = re.compile(r"[A-Za-z][\w’' -]*[A-Za-z]")
+_UNIT = re.compile(r" \([^()]{1,8}\)$")  # of a column's figures
+_CODE = re.compile(r"[A-Z]{1,6}[-/ ]?\d[\w/-]*")
 _YEAR = re.compile(r"(?:1[5-9]|20)\d\d")
 
 
@@ -36,8 +38,10 @@ def row_form(row: str, number: int = 0) -> Form | None:
     if not others:
         return None
     (column, key), (asked, value) = first, others[number % len(others)]
+    asked = _UNIT.sub("", asked)
     short = all(len(cell.split()) <= MAX_CELL_WORDS for cell in (column, key, asked))
-    plain = _PLAIN.fullmatch(column) and _PLAIN.fullmatch(asked) and (_PLAIN.fullmatch(key) or _YEAR.fullmatch(key))
+    is_key = any(kind.fullmatch(key) for kind in (_PLAIN, _CODE, _YEAR))
+    plain = is_key and _PLAIN.fullmatch(column) and _PLAIN.fullmatch(asked)
     if not short or not plain or not content_words(asked) or not re.search(r"\w", value):
         return None
     low = " ".join(word if word[1:].upper() == word[1:] and len(word) > 1 else word.lower() for word in asked.split())

@@ -20,13 +20,19 @@ NUMBER_SHARE = 0.15  # of a statement with a number or a date
 
 _REFERS_BACK = re.compile(
     r"(?:it|its|they|their|them|he|his|him|she|her|this|these|those|that|such|both|there|here|so|then|but|and|or|nor|yet"
-    r"|however|therefore|thus|hence|also|moreover|otherwise|instead|meanwhile|for example|in addition|as a result|we|i"
+    r"|however|therefore|thus|hence|also|moreover|furthermore|otherwise|instead|likewise|similarly|another|meanwhile"
+    r"|for example|in addition|as a result|we|i"
     r"|you|our|my|your|please|see|the (?:former|latter|same|other))\b",
     re.IGNORECASE,
 )
 _FINITE = frozenset("BHMVYE")  # tags of verbs
 _ITEM = re.compile(r"\s*(?:[-*+•‣▪◦●○■□–—·►✓✔]|\(?\d{1,3}[.)]|\(?[a-z][.)])\s", re.IGNORECASE)
 _SENTENCE = re.compile(r"[\"“‘(]?[A-Z0-9ÄÖÜÉÈÀ€$£].*\w[\w%)”’\"]*[.!]", re.DOTALL)
+_POINTS = re.compile(
+    r"\b(?:above|below|previously|(?:this|next|previous|following) (?:case|example|point|section))\b"
+    r"|^(?:instead|likewise|similarly)\b",
+    re.IGNORECASE,
+)  # at what stands around it
 _CODE = re.compile(r"[{}]|\(\)|<-|//\s|;$|^[>+|]\s|^\[\d")
 _TABLE = re.compile(r" \| |\t|(?:; |^)[^=;]{1,40} = ")
 
@@ -116,9 +122,14 @@ def tells(text: str) -> bool:
 
     >>> tells("They are the names of gates."), tells("7. Names of gates."), tells("x <- gate(1, 2) # is it open")
     (True, False, False)
+    >>> tells("This is done by the command"), tells("In the example above the gate is shut.")
+    (False, False)
     """
-    is_row = text.endswith(":") or (_TABLE.search(text) or _CODE.search(text)) is not None or not _is_prose(text)
-    return len(text.split()) >= MIN_TELLING and not is_row and has_verb(text)
+    has_stop = text.rstrip(")”’\"'").endswith((".", "!", "?"))
+    is_row = (
+        _ITEM.match(text) or _POINTS.search(text) or _TABLE.search(text) or _CODE.search(text) or not _is_prose(text)
+    )
+    return has_stop and len(text.split()) >= MIN_TELLING and not is_row and has_verb(text)
 
 
 def _is_prose(text: str) -> bool:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from propcite.attribution.english import Fact, Tagged, lexicon, verbs
 
 MAX_SUBJECT_WORDS = 9
+MIN_STEM, MAX_ENDING = 4, 3  # letters: words that differ in their endings alone are forms of one
 
 _VAGUE = lexicon.words("""
     this that these those such another other others both either neither some many several few most much more less no
@@ -64,6 +65,19 @@ class Spelling:
             frozenset(word for word, count in small.items() if count >= names[word.capitalize()]),
             frozenset(word for word, count in names.items() if count > small[word.lower()]),
             frozenset(re.findall(r"\w{3,}", title.lower())) - lexicon.FUNCTION_WORDS - _WEAK,
+        )
+
+    def writes_small(self, low: str) -> bool:
+        """Return whether the text writes a word, or another form of it, in small letters.
+
+        >>> Spelling.of("Pay for the room that you booked at Ree.").writes_small("rooms")
+        True
+        """
+        stem = low[: max(MIN_STEM, len(low) - MAX_ENDING)]
+        return low in self.small or (
+            low.capitalize() not in self.names
+            and len(low) > MIN_STEM
+            and any(word.startswith(stem) and len(word) - len(stem) <= MAX_ENDING for word in self.small)
         )
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from propcite.app.overview.suggesting import Answering, Suggestion
     from propcite.app.parts import Parts
 
-VERSION = "3"  # of the way in which overviews are made
+VERSION = "4"  # of the way in which overviews are made
 MAX_DOCUMENTS, MAX_PASSAGES = 24, 720  # looked at for questions to begin with; the passages of them all
 MAX_OF_ONE = 120  # passages of one document, spread over it
 MAX_CITED, NUM_AROUND = 4, 8  # documents of an answer, and passages around each cited one

@@ -48,6 +48,7 @@ NAMED_SHARE = 0.4  # of a question with a name or a word of its document's title
 UNNAMED = 0.8  # what another one costs, where there are several documents
 SHORT, LENGTH_COST = 10, 0.05  # words of a question, and what each further one costs
 
+_OF_DOCUMENT = re.compile(r"^What (?:do|does) .+ say (?=about )")
 _NAME = re.compile(r"(?<=\s)[A-Z][\w-]*|\w[_.]\w|--\w|\d")
 
 
@@ -253,5 +254,6 @@ def _is_below(passage: Passage, source: Passage, section: str) -> bool:
 
 
 def _same(one: str, other: str) -> bool:
-    shorter, longer = sorted((content_words(one), content_words(other)), key=len)
+    """Return whether two questions, or statements, have mostly the same words; which document is asked is no matter."""
+    shorter, longer = sorted((content_words(_OF_DOCUMENT.sub("", text)) for text in (one, other)), key=len)
     return not shorter or share_found(shorter, longer) >= SAME_QUESTION

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from propcite.attribution.citations import CitedAnswer, CitedProposition, Evidence, Label
+from propcite.attribution.citations import CitedAnswer, CitedProposition, Evidence, Label, Verdict
 from propcite.attribution.judges import NOT_JUDGED
 from propcite.attribution.question_parts import Answered
 from propcite.retrieval.text import Passage, Span
@@ -51,6 +51,16 @@ def nearest_line(cited: CitedProposition) -> str:
     if cited.nearest is None:
         return "Nothing that comes near it was found"
     return _NEAREST.get(label_of(cited), "The nearest source does not support it")
+
+
+def reason_of(verdict: Verdict | None, *, of_text: bool = False) -> str:
+    """Return the reason of a verdict, of a text that answers no question in its words; empty where none is given.
+
+    >>> reason_of(Verdict(Label.CONTRADICTED, 0.1, "source says 14 May; answer says 21 May"), of_text=True)
+    'source says 14 May; text says 21 May'
+    """
+    reason = verdict.reason if verdict else ""
+    return reason.replace("; answer says ", "; text says ", 1) if of_text else reason
 
 
 def answered_line(answer: CitedAnswer) -> str:

@@ -25,11 +25,13 @@ from scripted_llm import Reply, Request, ScriptedLlm, error, free_url
 from propcite.app.answering.pipeline import Pipeline
 from propcite.app.demo import DOCUMENTS, QUESTIONS
 from propcite.app.ingest.sources import gather
+from propcite.app.notes.pinning import pinned
 from propcite.app.parts import Parts
 from propcite.app.reviewing.citing import Unpaced, cite_draft, kept_draft
 from propcite.app.reviewing.exports import cited_draft
 from propcite.app.reviewing.facts import make_decision
 from propcite.app.settings import load_settings
+from propcite.attribution.citations import CitedAnswer
 from propcite.attribution.events import TextDelta
 from propcite.attribution.formats.reviewed.decisions import Choice
 
@@ -59,6 +61,7 @@ def fill(data_dir: Path) -> dict[str, str]:
     library = parts.library
     library.note_failures(collection, {"/srv/locked.pdf": "locked.pdf is locked: save it without a password"})
     draft = _review(parts, pipeline)
+    _pin(parts, pipeline, answers[1])
     document = library.find_document(collection, "engineering-note-14-barrier.pdf")
     return {
         "welcome": "/",
@@ -75,6 +78,7 @@ def fill(data_dir: Path) -> dict[str, str]:
         "whole": "/compare",
         "review": f"/review?review={draft}",
         "settings": "/settings",
+        "notes": "/notes",
         "document": f"/library?document={document.id}",
         **_runs(parts),
         **_doubtful(data_dir),
@@ -96,6 +100,15 @@ def _doubtful(data_dir: Path) -> dict[str, str]:
             next(event for event in stopped if isinstance(event, TextDelta) and "finished" in event.text)
     assert stopped.stored
     return {"unchecked": f"/cite?answer={unchecked.id}", "stopped": f"/?answer={stopped.stored.id}", "failed": "/"}
+
+
+def _pin(parts: Parts, pipeline: Pipeline, answer: CitedAnswer) -> None:
+    """A pinned statement, and a note whose words are cited."""
+    fact = answer.facts[0]
+    parts.notes.keep(pipeline.collection, "For the briefing", pinned(answer, fact.id), "", answer.id)
+    words = "The barrier is 6.4 metres high. It was painted green by volunteers."
+    note = parts.notes.add(pipeline.collection, words, None, "")
+    parts.notes.set_cited(note.id, pipeline.cite(words), note.version)
 
 
 def _review(parts: Parts, pipeline: Pipeline) -> str:
@@ -153,6 +166,7 @@ def take(driver: webdriver.Chrome, address: str, name: str, folder: Path) -> Non
         "document": lambda: driver.find_elements(By.CSS_SELECTOR, '[data-testid="stTabs"]'),
         "library": lambda: driver.find_elements(By.CSS_SELECTOR, '[data-testid="stDataFrame"]'),
         "search": lambda: driver.find_elements(By.CSS_SELECTOR, ".st-key-search-text input"),
+        "notes": lambda: driver.find_elements(By.CSS_SELECTOR, ".st-key-add-note button"),
         "settings": lambda: driver.find_elements(By.CSS_SELECTOR, ".st-key-setting-llm_key input"),
         "abstained": lambda: driver.find_elements(By.CSS_SELECTOR, '[data-testid="stAlert"]'),
         "runs": lambda: driver.find_elements(By.CSS_SELECTOR, '[class*="st-key-run-"]'),

@@ -296,3 +296,11 @@ def test_what_an_earlier_version_read_is_read_again_by_a_button(opened: Page, pa
     test = healthy(test.button(key="read-all-again").click().run())
     assert "**bridge.md** already there: 1 passage, read again, the same text" in texts(test)
     assert not [button for button in test.button if button.key == "read-all-again"]
+
+
+def test_a_document_is_asked_about_alone(tmp_path: Path, parts: Parts, opened: Page) -> None:
+    id_ = document(parts, "bridge.md")
+    test = opened(tmp_path, document=id_)
+    test = healthy(test.button(key="ask-it").click().run())
+    assert test.multiselect(key="documents").value == [id_]
+    assert test.chat_input(key="question")

@@ -77,6 +77,10 @@ def test_a_draft_is_sent_cited_and_decided_on(page: Page, parts: Parts) -> None:
     test = page(review=info.id)
     assert "0 of 2 statements decided" in texts(test)
     assert "Statement 1 of 2" in texts(test)
+    (near,) = test.toggle
+    assert near.label == "Other places that support, contradict or come near it"
+    assert not healthy(near.set_value(True).run()).error
+    test = healthy(test.toggle[0].set_value(False).run())
     test = healthy(test.button(key="decide-rejected").click().run())
     assert "1 of 2 statements decided" in texts(test)
     assert "Statement 2 of 2" in texts(test)

@@ -124,7 +124,10 @@ def test_what_a_reader_must_know_of_an_answer_stands_above_it(opened: Page, fill
 def test_an_answer_is_downloaded_in_every_format(opened: Page, filled: Path) -> None:
     test = ask(opened(filled), QUESTION)
     offered = [str(button.key) for button in test.get("download_button")]
-    assert offered == [*(f"download-{name}" for name in FORMATS), "record"]
+    for_people = ["html", "pdf", "docx", "markdown", "csv", "bibtex"]
+    for_programs = [name for name in FORMATS if name not in for_people]
+    assert offered == [*(f"download-{name}" for name in (*for_people, *for_programs)), "record"]
+    assert "For programs" in [box.label for box in test.expander]
 
 
 def test_an_earlier_answer_is_opened_from_the_list(opened: Page, filled: Path) -> None:
@@ -162,8 +165,11 @@ def test_a_text_is_cited_fact_by_fact(opened: Page, filled: Path) -> None:
     test.text_area(key="text-to-cite").set_value(TEXT)
     test = healthy(test.button(key="cite").click().run())
     assert "1 of 2 statements supported by a source · 1 contradicted" in texts(test)
-    assert "source says 14 May; answer says 21 May" in texts(test)
+    assert "source says 14 May; text says 21 May" in texts(test)
+    assert "answer says" not in texts(test)  # it is no answer
     assert test.text_area(key="text-to-cite").value == TEXT
+    (earlier,) = [button for button in test.button if str(button.key).startswith("earlier-")]
+    assert earlier.label.replace("\\", "") == TEXT  # how it begins, not a time
     test = healthy(fact(test).set_value(1).run())
     assert "“It is 96 metres long and 5.5 metres wide.”" in texts(test)
     assert address(test, "fact") == "1"
@@ -387,7 +393,7 @@ def test_why_is_told_when_it_is_asked_for(opened: Page, filled: Path) -> None:
     test = healthy(why(test).set_value(True).run())
     assert "1 met by another word (“21” by “14”)" in texts(test)
     assert "which counts for 30%" in texts(test)
-    assert "source says 14 May; answer says 21 May" in texts(test)
+    assert "source says 14 May; text says 21 May" in texts(test)
     test = healthy(fact(test).set_value(1).run())
     assert "“96”" in texts(test)
     (level,) = [box for box in test.segmented_control if str(box.key).startswith("why-level-")]

@@ -39,14 +39,14 @@ def show(collection: CollectionInfo, document_id: str) -> None:
         st.warning(plain(sentence(lacks)), icon=":material/warning:")
     may_change = session.visitor().may(Scope.WRITE, collection.name)
     _actions(collection, info, may_change=may_change)
-    described, short, read, cited = st.tabs(["What it is", "In short", "What was read", "Who cites it"])
+    short, described, read, cited = st.tabs(["In short", "What it is", "What was read", "Who cites it"])
+    with short:
+        overview.show(collection, info)
     with described:
         if may_change:
             _describe(collection, info)
         _fields(info, FIELDS if may_change else ())
         _versions(collection, info)
-    with short:
-        overview.show(collection, info)
     with read:
         _passages(collection, info)
     with cited:
@@ -62,6 +62,7 @@ def close() -> None:
 def _actions(collection: CollectionInfo, info: DocumentInfo, *, may_change: bool) -> None:
     kind = session.views([info.id])[info.id].kind
     with st.container(horizontal=True, gap="small"):
+        _offer_to_ask(collection, info)
         st.link_button(
             "Open", f"source/{info.id}/{'file' if kind in SHOWN_TYPES else 'reading'}", icon=":material/open_in_new:"
         )
@@ -76,6 +77,15 @@ def _actions(collection: CollectionInfo, info: DocumentInfo, *, may_change: bool
             st.markdown(f"{cited} this source; quotes that were kept stay as they are.")
             removing = (collection, info)
             st.button("Remove it for good", key="remove-now", type="primary", on_click=_remove, args=removing)
+
+
+def _offer_to_ask(collection: CollectionInfo, info: DocumentInfo) -> None:
+    """Show a button that opens the box for questions with this document chosen, where documents can be chosen."""
+    if collection.num_documents > session.MAX_NAMED:
+        return
+    if st.button("Ask about it", key="ask-it", icon=":material/forum:"):
+        st.session_state["documents"] = [info.id]
+        st.switch_page("views/ask.py", query_params={})
 
 
 def _read_again(collection: CollectionInfo, info: DocumentInfo) -> None:

@@ -19,7 +19,7 @@ from propcite.attribution.formats.cited_documents import with_documents
 from propcite.attribution.formats.reviewed.decisions import Choice
 from propcite.attribution.judges import NOT_JUDGED
 from propcite.retrieval.text import Span
-from propcite.ui import session
+from propcite.ui import alternatives, session
 from propcite.ui.clickable import show_answer
 from propcite.ui.markdown import plain
 from propcite.ui.render import payload
@@ -100,6 +100,7 @@ def show(info: ReviewInfo) -> None:
         with st.container(gap="xsmall", key="reviewing"):
             _steps(reading, place)
             deciding.show(info, chosen, words, partial(go, _next_open(reading, place)))
+        alternatives.show(answer, chosen.cited)
         _show_all(reading)
         deciding.show_all(info, shown)
     _downloads(info, labels)

@@ -14,9 +14,9 @@ from propcite.attribution.formats.links import linked_by
 from propcite.ui import choosing, session
 from propcite.ui.markdown import plain
 from propcite.ui.notes import one_note
-from propcite.ui.words import counted
+from propcite.ui.words import FILES, counted
 
-OFFERED = ("markdown", "docx", "html")
+OFFERED = ("html", "docx", "markdown")
 NOTE = "note"  # in the address: the only note that is shown
 
 
@@ -32,7 +32,7 @@ def show_export(collection: CollectionInfo, notes: list[Note]) -> None:
     with st.popover("Export", type="tertiary", icon=":material/download:", key="export-notes"), st.container(gap=None):
         for form in (FORMATS[name] for name in OFFERED):
             st.download_button(
-                f"**{form.name}** · {plain(form.description)}",
+                FILES[form.name],
                 partial(write, form),
                 f"notes-{collection.name}{form.suffix}",
                 form.media_type,

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from enum import StrEnum
 
 from propcite.attribution.citing.explaining import Explained
-from propcite.attribution.formats.wording import SIGNS, copies_line, label_of
+from propcite.attribution.formats.wording import SIGNS, copies_line, label_of, reason_of
 from propcite.retrieval.alignment import NEAREST
 from propcite.retrieval.explanation import Explanation
 from propcite.retrieval.text import Granularity
@@ -86,7 +86,8 @@ def verdict_line(explained: Explained) -> str:
     words = SIGNS[label_of(explained.fact)][1]
     if verdict is None or explained.answer.models.get("judge") == "none":
         return f"No judge was asked; by similarity alone: {words}."
-    reason = f": {verdict.reason.rstrip('.')}" if verdict.reason else ""
+    why = reason_of(verdict, of_text=not explained.answer.question)
+    reason = f": {why.rstrip('.')}" if why else ""
     return f"The judge says {words}, {verdict.probability:.0%} likely to hold{reason}."
 
 

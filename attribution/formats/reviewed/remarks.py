@@ -5,7 +5,15 @@ from __future__ import annotations
 from propcite.attribution.citations import CitedProposition, Evidence
 from propcite.attribution.formats.reviewed.decisions import Choice, Decision
 from propcite.attribution.formats.text import one_line
-from propcite.attribution.formats.wording import SIGNS, copies_line, label_of, nearest_line, place_of, title_of
+from propcite.attribution.formats.wording import (
+    SIGNS,
+    copies_line,
+    label_of,
+    nearest_line,
+    place_of,
+    reason_of,
+    title_of,
+)
 
 _SAID = {Choice.ACCEPTED: "Accepted", Choice.CHANGED: "To be changed", Choice.REJECTED: "Rejected"}
 
@@ -32,7 +40,8 @@ def verdict_line(cited: CitedProposition) -> str:
     if cited.verdict is None:
         return f"{sign} {words[:1].upper()}{words[1:]}"
     likely = f" (probability of support {cited.verdict.probability:.0%})"
-    reason = f": {one_line(cited.verdict.reason)}" if cited.verdict.reason else ""
+    why = reason_of(cited.verdict, of_text=True)
+    reason = f": {one_line(why)}" if why else ""
     return f"{sign} {words[:1].upper()}{words[1:]}{likely}{reason}"
 
 

@@ -36,6 +36,8 @@ from propcite.app.overview.subjects import Spelling
         ("The harbour log contains the hour of every arrival.", "What does the harbour log contain?"),
         ("By default, the tide calendar covers one month.", "What does the tide calendar cover by default?"),
         ("The mooring fee is 12 euros.", "What is the mooring fee?"),
+        ("The fee for guest boats is 12 euros.", "What is the fee for guest boats?"),
+        ("The daily allowance for meals is £32.", "What is the daily allowance for meals?"),
         ("The lock gates can be opened by turning both wheels.", "How can the lock gates be opened?"),
         ("The night buoys are lit when the fog bell rings.", "When are the night buoys lit?"),
         ("The --quiet option hides all warnings.", "What does the --quiet option do?"),
@@ -47,6 +49,8 @@ from propcite.app.overview.subjects import Spelling
         ("In May 1931, Ada Ree and Tom Vale crossed the bay.", "When did Ada Ree and Tom Vale cross the bay?"),
         ("The Halden lease ran from 1990 until 2004.", "Until when did the Halden lease run?"),
         ("If this gate is stuck, call the warden.", ""),  # which gate?
+        ("If the lock gates are shut instead, the basin fills.", ""),  # instead of what?
+        ("When the corresponding lock gate is shut, the basin fills.", ""),
         ("If the gate is stuck, see chapter 4.", ""),
         ("When moored or loaded, boats are lit.", ""),  # a condition without a subject
         ("The default value is 12.", ""),  # of what?
@@ -102,6 +106,9 @@ def test_a_word_of_the_title_names_what_a_sentence_is_about() -> None:
         ("tide_log", ["What does tide_log do?"]),
         ("NIGHT LIGHTS", ["What does Harbour rules 2024 say about night lights?"]),
         ("The Ree Quay", ["What does Harbour rules 2024 say about the Ree quay?"]),
+        ("Cranes", ["What does Harbour rules 2024 say about cranes?"]),  # it writes of a crane
+        ("Ree", ["What does Harbour rules 2024 say about Ree?"]),
+        ("MMSI code in fog", ["What does Harbour rules 2024 say about MMSI code in fog?"]),
         ("Harbour Rules", []),  # as the document
         ("Version 2.1", []),
         ("Why is it closed?", []),  # what is?
@@ -110,7 +117,7 @@ def test_a_word_of_the_title_names_what_a_sentence_is_about() -> None:
     ],
 )
 def test_a_heading_is_turned_into_what_its_section_answers(heading: str, questions: list[str]) -> None:
-    spelling = Spelling.of("At night lights burn. The quay of Ree is long.")
+    spelling = Spelling.of("At night lights burn. The quay of Ree is long. A crane lifts, by mmsi and radio.")
     formed = [form.question for form in heading_forms(heading, "Harbour rules 2024", spelling)]
     assert formed == questions or (not questions and not any(q.startswith("How do") for q in formed))
 
@@ -120,6 +127,9 @@ def test_a_row_is_asked_for_by_the_words_of_its_columns() -> None:
     assert form is not None
     assert form.question == "What depth in metres is listed for upper basin?"
     assert row_form("12 = 14; 13 = 15.") is None
+    coded = row_form("Article = F-100; Price (£) = 1.35; Unit = piece.")
+    assert coded is not None
+    assert coded.question == "What price is listed for F-100?"
     row = "Product = Desk lamp; Supplier = Lumo; Stock = 75; Spare bulbs = 2"
     formed = [form.question for number in range(4) if (form := row_form(row, number))]
     assert formed == [

@@ -123,6 +123,18 @@ def test_a_document_without_plain_sentences_is_asked_by_its_sections(parts: Part
     assert all(one.answer.text.endswith(".") for one in found)
 
 
+def test_sections_of_one_document_are_asked_each(parts: Parts) -> None:
+    rules = parts.library.create_collection("travel")
+    text = (
+        "# Travel policy of the town 2024\n\n## Hotels\n\nA hotel may cost up to 140 euros a night in the city.\n\n"
+        "## Meals\n\nReceipts are kept for all meals above 32 euros.\n\n"
+        "## Approval\n\nThe head of department approves every trip of more than two days.\n"
+    )
+    list(parts.ingester(rules).ingest([Upload("travel.md", text.encode())]))
+    found = [one.question.rpartition(" say about ")[2] for one in suggester_of(parts, rules).questions()]
+    assert {"hotels?", "meals?", "approval?"} <= set(found)
+
+
 def test_what_a_document_tells_most_of_is_asked_first() -> None:
     faq = Document(id="manual", text=MANUAL.replace("#", ""), title="Tide gate")
     candidates = sorted(formed(PassageSplitter().split(faq)), key=lambda one: -one.score)

@@ -62,3 +62,20 @@ def test_what_is_asked_and_opened_while_its_collection_is_deleted(tmp_path: Path
             driver.find_element(By.XPATH, saying("Too broad")).click()
             wait_for(lambda: "it was deleted, or is not shared with you" in body(driver))
             assert "“bay” is no longer here. What you do now is done over “town”." in body(driver)
+
+
+def test_a_record_of_what_was_deleted_meanwhile_says_so(tmp_path: Path, parts: Parts) -> None:
+    bay = parts.library.collection("bay")
+    answer = parts.pipeline(bay).answer(QUESTION)
+    got = tmp_path / "got"
+    with browsing.serving(tmp_path, collection="bay") as address, browsing.browsing() as driver:
+        allowed = {"behavior": "allow", "downloadPath": str(got)}
+        driver.execute_cdp_cmd("Browser.setDownloadBehavior", allowed)
+        driver.get(f"{address}/cite?answer={answer.id}")
+        wait_for(lambda: inside(driver, ".cited"))
+        browsing.settle(driver)
+        parts.remove_collection(bay)
+        driver.find_element(By.CSS_SELECTOR, ".st-key-record button").click()
+        wait_for(lambda: "it was deleted, or is not shared with you" in body(driver))
+        (file,) = wait_for(lambda: list(got.glob("*.html")))
+        assert "no collection" in file.read_text("utf-8")
