@@ -197,6 +197,8 @@ export default function ({ parentElement, data, setStateValue }) {
   document.addEventListener("keydown", root.onKey);
   const answer = root.querySelector(".answer");
   answer.onclick = (event) => {
+    const button = event.target.closest("[data-copy]");
+    if (button) copy(button);
     const element = event.target.closest("[data-facts]");
     if (element && getSelection().isCollapsed) choose(element);
   };

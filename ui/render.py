@@ -17,6 +17,7 @@ from propcite.ui.sources import Views, open_html, original_html
 from propcite.ui.words import (
     Fact,
     Sources,
+    copied_text,
     counted,
     evidence_line,
     facts,
@@ -49,7 +50,7 @@ def payload(answer: CitedAnswer, sources: Sources, selected: int, views: Views =
     trust, of_text = short_trust(answer), not answer.question
     return {
         "id": answer.id,
-        "answer": answer_html(answer),
+        "answer": answer_html(answer) + _copy_html("Copy the answer", copied_text(answer, sources)),
         "evidence": {
             str(number): evidence_html(cited, sources, views, trust, of_text=of_text) for number, cited in facts(answer)
         },
@@ -229,11 +230,13 @@ def _copies_html(places: Sequence[tuple[Passage, Sequence[Span]]], views: Views)
 
 def _deeds_html(evidence: Evidence, sources: Sources, views: Views) -> str:
     """Return the actions on a source: copy its words, open its document."""
-    copied = escape(reference(evidence, sources))
-    return (
-        f'<p class="deeds"><button type="button" class="deed" data-copy="{copied}">Copy the quote</button>'
-        f"{open_html(evidence.passage, [evidence.span], views)}</p>"
-    )
+    opening = open_html(evidence.passage, [evidence.span], views)
+    return _copy_html("Copy the quote", reference(evidence, sources), opening)
+
+
+def _copy_html(label: str, words: str, beside: str = "") -> str:
+    button = f'<button type="button" class="deed" data-copy="{escape(words)}">{label}</button>'
+    return f'<p class="deeds">{button}{beside}</p>'
 
 
 def title_html(passage: Passage) -> str:

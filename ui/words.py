@@ -10,6 +10,7 @@ from propcite.app.library.store import Opinion
 from propcite.attribution.citations import CitedAnswer, CitedProposition, Evidence, Label, Verdict
 from propcite.attribution.citing.repaired import MarkerCheck, MarkerState
 from propcite.attribution.formats.cited_documents import Documents
+from propcite.attribution.formats.pieces import cited_passages, pieces
 from propcite.attribution.formats.wording import SIGNS, counts_line, label_of, location_of, trust_line
 from propcite.attribution.formats.wording import notices as notices
 from propcite.retrieval.text import Granularity, Passage, Span
@@ -138,6 +139,17 @@ def reference(evidence: Evidence, sources: Sources) -> str:
     title, *_ = evidence.passage.title.split(" › ")
     quote = " ".join(evidence.quote.split())
     return f"“{quote}” ({', '.join(filter(None, [title, place_line(evidence.passage, [evidence.span], sources)]))})"
+
+
+def copied_text(answer: CitedAnswer, sources: Sources) -> str:
+    """Return the answer as plain text to copy: with its markers, what has no support, and its sources below."""
+    text = ""
+    for piece in pieces(answer):
+        notes = "".join(f" [{SIGNS[label_of(cited)][1]}]" for cited in piece.unsupported)
+        text += piece.span.of(answer.text) + "".join(f"[{one.number}]" for one in piece.markers) + notes
+    cited = [(one.number, citation) for one in cited_passages(answer) for citation in one.citations]
+    lines = [f"[{number}] {reference(citation.evidence, sources)}" for number, citation in cited]
+    return "\n\n".join(filter(None, [text, "\n".join(lines)]))
 
 
 def place_line(passage: Passage, spans: Sequence[Span], sources: Sources) -> str:

@@ -13,7 +13,7 @@ from propcite.attribution.citations import (
     Label,
     Proposition,
 )
-from propcite.attribution.citing.deciding import Claim, Decider
+from propcite.attribution.citing.deciding import Claim, Decider, with_whole_quotes
 from propcite.attribution.citing.splitting import SplitSentence, with_question
 from propcite.attribution.citing.tools import Source, Tools
 from propcite.attribution.english import other_language, without_brackets
@@ -172,7 +172,7 @@ def propositions_of(answers: Sequence[tuple[AnswerCiter, Sequence[SplitSentence]
         with citer.timer("score"):
             claims.append(citer.claims(sentences, citer.retriever))
     with shared("judge", timers):
-        decided = _decided(decider, claims, shown=True)
+        decided = with_whole_quotes(_decided(decider, claims, shown=True), claims, decider)
     elsewhere = [
         citer.claims_elsewhere(sentences, rows) for (citer, sentences), rows in zip(answers, decided, strict=True)
     ]

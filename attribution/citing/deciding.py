@@ -14,6 +14,7 @@ from propcite.attribution.english import (
     sentences_with_numbers,
     share_found,
     without_brackets,
+    without_list_number,
 )
 from propcite.attribution.judges import Case, Judge, plain_case
 from propcite.attribution.judges.excerpts import PRONOUN
@@ -137,6 +138,43 @@ class Decider:
             return []
         others = {_place(hit): hit for hit in (*candidates, *_neighbours(first))}
         return [_in_order(first, other) for place, other in others.items() if place != _place(first)]
+
+
+def with_whole_quotes(
+    answers: list[list[list[CitedProposition]]], claims: Sequence[Sequence[Sequence[Claim]]], decider: Decider
+) -> list[list[list[CitedProposition]]]:
+    """Return the decided claims of each sentence, or the sentence as one claim where a claim of it has no support.
+
+    That is so for a sentence that a source has word for word and that the judge accepts: its claims then do not say
+    what it says, so the way it was split is at fault.  Where a passage must lead the others, it does not help.
+    """
+    if decider.min_margin:
+        return answers
+    quotes: dict[tuple[int, int], Claim] = {}
+    for i, (rows, own) in enumerate(zip(answers, claims, strict=True)):
+        for j, (row, of_sentence) in enumerate(zip(rows, own, strict=True)):
+            is_open = any(cited.verdict and not cited.citations for cited in row)
+            if is_open and (whole := _whole_quote(of_sentence)):
+                quotes[i, j] = whole
+    for (i, j), cited in zip(quotes, decider.decide(list(quotes.values())), strict=True):
+        if cited.citations:
+            answers[i][j] = [cited]
+    return answers
+
+
+def _whole_quote(claims: Sequence[Claim]) -> Claim | None:
+    """Return a sentence as one claim, with the hit that is the same sentence; None where no source has it."""
+    if not claims:
+        return None
+    sentence = claims[0].sentence
+    bare = _bare(sentence)
+    same = next((hit for claim in claims for hit in claim.hits if _bare(hit.text) == bare), None)
+    return Claim(Proposition((Span(0, len(sentence)),), sentence), sentence, (same,)) if same else None
+
+
+def _bare(sentence: str) -> str:
+    """Return the words of a sentence on one line, without its number or bullet in a list and its stop."""
+    return " ".join(without_list_number(sentence).split()).lstrip("-*•– ").rstrip(". ")
 
 
 def _row_with_numbers(claim: Claim, candidates: Sequence[Hit]) -> list[Hit]:

@@ -58,6 +58,8 @@ if TYPE_CHECKING:
         stands_in,
         stem,
         underived_numbers,
+        without_list_number,
+        without_titled,
     )
 
 # Each name is imported when it is first used: the tables of the grammar take a while to build.
@@ -78,7 +80,7 @@ _MODULES = {
     "words": (
         *("DAY_NAMES", "FUNCTION_WORDS", "MONTHS", "MONTH_NAMES", "NUMBER_WORDS", "SCALES", "WORD"),
         *("content_words", "missing_numbers", "numbers", "plain_share", "share_found", "stands_in"),
-        *("stem", "underived_numbers"),
+        *("stem", "underived_numbers", "without_list_number", "without_titled"),
     ),
 }
 _MODULE_OF = {name: module for module, names in _MODULES.items() for name in names}
@@ -134,6 +136,8 @@ __all__ = [
     "verbs",
     "with_antecedent",
     "without_brackets",
+    "without_list_number",
+    "without_titled",
 ]
 
 

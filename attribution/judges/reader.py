@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from propcite.attribution.citations import Label, Verdict
-from propcite.attribution.english import contradiction, underived_numbers
+from propcite.attribution.english import contradiction, underived_numbers, without_titled
 from propcite.attribution.judges import SUPPORTED_FROM, Case, label_of
 from propcite.attribution.judges.embedded import EmbeddedJudge, Features, probability, support_logit
 from propcite.attribution.judges.entailment import TOO_LONG
@@ -37,7 +37,7 @@ MIN_SIMILARITY = -2.5  # of the embedded judge's logit: what is less similar is 
 UNREAD = -MAX_LOGIT / 2  # logit of a claim that is not read
 MAX_UNSTATED = 0.2  # probability of a claim with a number that neither stands in its evidence nor follows from it
 MAX_KEPT = 4_000_000  # characters of pairs whose readings are kept: some ten thousand pairs
-NUMBERS = "numbers1"  # version of that rule, part of the name: results under another are not comparable
+NUMBERS = "numbers2"  # version of that rule, part of the name: results under another are not comparable
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +148,8 @@ def whole_words(text: str, spans: Iterable[Span]) -> list[Span]:
 class ReaderJudge:
     """Decides by what the network reads; a claim that its evidence hardly resembles is refused unread.
 
-    A claim with a number that neither stands in its evidence nor follows from it is never supported.  The network is
+    A claim with a number that neither stands in its evidence nor follows from it is never supported, unless it is part
+    of a name in the title or heading above the evidence ("Python 3.11").  The network is
     not run for those, nor where the claim is a sentence of its evidence, or its evidence is not even similar.
     """
 
@@ -214,7 +215,7 @@ def _known_without_reading(case: Case, features: Features) -> Reading | None:
     """Return a reading that needs no network; None where it has to be run."""
     if is_quoted(case):
         return QUOTED
-    if underived_numbers(case.claim, case.text):
+    if underived_numbers(without_titled(case.claim, case.context, case.text), case.text):
         return UNSTATED
     is_hopeless = support_logit(features) < MIN_SIMILARITY or not (case.claim.strip() and case.text.strip())
     return Reading(UNREAD) if is_hopeless else None

@@ -91,6 +91,11 @@ def test_from_a_pdf_to_an_answer_that_is_believed_and_taken_along(
     assert inside(driver, ".original summary")[0].text == "In the document: page 2"
     assert wait_for(lambda: cited_place(driver)) == pytest.approx([72 / 595, 1 - 730 / 842], abs=0.012)
 
+    copied = wait_for(lambda: inside(driver, ".answer [data-copy]"))[0]
+    assert "[1] “" in copied.get_attribute("data-copy")
+    copied.click()
+    assert copied.text == "Copied"
+
     press(driver, off("near"), lambda: inside(driver, ".groups .source"))
     summaries = inside(driver, ".nearby > summary")
     summaries[0].send_keys(Keys.END)
@@ -107,7 +112,13 @@ def test_from_a_pdf_to_an_answer_that_is_believed_and_taken_along(
     driver.get(driver.current_url)
     wait_for(lambda: marked(driver) == LINES[2][1])
     assert wait_for(lambda: is_chosen(driver, "Right"))
-    press(driver, saying("Download"), lambda: driver.find_elements(By.CSS_SELECTOR, ".st-key-download-json button"))
+    json_button = ".st-key-download-json button"
+    press(driver, saying("Download"), lambda: driver.find_elements(By.CSS_SELECTOR, json_button))
+    press(
+        driver,
+        '//summary[contains(., "For programs")]',
+        lambda: driver.find_element(By.CSS_SELECTOR, json_button).is_displayed(),
+    )
     press(driver, saying("json"), lambda: list(tmp_path.glob("propcite-*.json")))
     (file,) = tmp_path.glob("propcite-*.json")
     answer = json.loads(file.read_text("utf-8"))

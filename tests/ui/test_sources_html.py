@@ -5,13 +5,22 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from propcite.attribution.citations import Citation, CitedProposition, Evidence, Label, Proposition, Verdict
+from propcite.attribution.citations import (
+    Citation,
+    CitedAnswer,
+    CitedProposition,
+    CitedSentence,
+    Evidence,
+    Label,
+    Proposition,
+    Verdict,
+)
 from propcite.attribution.citing.alternatives import Alternative
 from propcite.retrieval.text import Box, Granularity, Hit, Page, Passage, Span
 from propcite.ui import render
 from propcite.ui.alternatives import near_html
 from propcite.ui.sources import View, open_html, original_html
-from propcite.ui.words import reference
+from propcite.ui.words import copied_text, reference
 
 TEXT = "The bridge opens on 14 May. It is 96 metres long. Boats pass below."
 FIRST, SECOND, THIRD = Span(0, 27), Span(28, 49), Span(50, 67)
@@ -78,6 +87,21 @@ def test_a_quote_is_taken_along_with_its_reference() -> None:
     html = render.evidence_html(cited, {"d1": "/srv/minutes.pdf"}, {"d1": View("pdf", True)})
     assert 'data-copy="“It is 96 metres long.” (Minutes, minutes.pdf · page 3)"' in html
     assert html.count("data-step") == 2
+
+
+def test_an_answer_is_taken_along_with_its_sources() -> None:
+    supported, contradicted = (Verdict(label, 0.9) for label in (Label.SUPPORTED, Label.CONTRADICTED))
+    evidence = Evidence(PASSAGE, SECOND, 0.9, 0.8)
+    said = Proposition((Span(0, 11),), "It is long.")
+    long = CitedProposition(said, supported, (Citation(1, evidence, supported),))
+    blue = CitedProposition(Proposition((Span(12, 23),), "It is blue."), contradicted, (), evidence)
+    sentences = (CitedSentence(Span(0, 12), (long,)), CitedSentence(Span(12, 23), (blue,)))
+    answer = CitedAnswer("It is long. It is blue.", sentences)
+    assert copied_text(answer, {"d1": "/srv/minutes.pdf"}) == (
+        "It is long.[1] It is blue. [contradicted]\n\n[1] “It is 96 metres long.” (Minutes, minutes.pdf · page 3)"
+    )
+    html = render.payload(answer, {"d1": "/srv/minutes.pdf"}, 0)["answer"]
+    assert 'data-copy="It is long.[1] It is blue.' in html
 
 
 def near(span: Span, label: Label, level: Granularity = Granularity.SENTENCE, number: int = 0) -> Alternative:

@@ -3,6 +3,7 @@
 from propcite.attribution.english.words.content import FUNCTION_WORDS, WORD, content_words, stem
 from propcite.attribution.english.words.derived import underived_numbers
 from propcite.attribution.english.words.measures import NUMBER_WITH_UNIT, other_unit
+from propcite.attribution.english.words.named_numbers import without_titled
 from propcite.attribution.english.words.numerals import missing_numbers, numbers, without_list_number
 from propcite.attribution.english.words.opposites import (
     NEGATIONS,
@@ -36,4 +37,5 @@ __all__ = [
     "stem",
     "underived_numbers",
     "without_list_number",
+    "without_titled",
 ]

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import re
 
+from propcite.attribution.english.words.content import FUNCTION_WORDS
 from propcite.attribution.english.words.spellings import MONTHS, NUMBER_WORDS
 
 _IDENTIFIER = re.compile(r"(?<![\w.])(?P<letters>(?:\w++-){0,6}[A-Za-z]\w*+)-\d++(?![\w.,–-]{0,40}\d|\s?%)")
 _PREFIXES = frozenset("mid pre post under over sub non early late circa minus plus".split()) | MONTHS.keys()
 _SECTION = re.compile(r"(?<!§)§++\s?\d++(?:\.\d++)*")
+_NUMBER = re.compile(r"(?<![\w.,-])\d++(?:\.\d++)*+(?![\w-])")
+_WORD_BEFORE, _WORD_AFTER = re.compile(r"([^\W\d_][\w'’-]*)\s+$"), re.compile(r"\s+([^\W\d_][\w'’-]*)")
+_LONGEST_WORD = 40
 _TITLE = re.compile(rf"\b(?:{'|'.join(word.title() for word in NUMBER_WORDS)})(?=\s[A-Z][a-z])")
 
 
@@ -27,3 +31,34 @@ def without_named(claim: str, evidence: str) -> str:
         return found.group() if other or letters.lower() in _PREFIXES else " "
 
     return _TITLE.sub(" ", _SECTION.sub(" ", _IDENTIFIER.sub(blank, claim)))
+
+
+def without_titled(claim: str, context: str, evidence: str) -> str:
+    """Return the claim without numbers that belong to a word as they do in the title or heading above its evidence.
+
+    One remains where the evidence gives that word another number.  A month names no thing: the date of a report is not
+    that of what it reports.
+
+    >>> without_titled("Python 3.11 added 2 modules.", "Python 3.11 › Modules", "tomllib is new.")
+    'Python   added 2 modules.'
+    >>> without_titled("The 2026 plan failed.", "Plan 2026", ""), without_titled("In 2026 it failed.", "Plan 2026", "")
+    ('The   plan failed.', 'In 2026 it failed.')
+    >>> without_titled("Python 3.11 added it.", "Python 3.11", "Python 3.10 added it.")
+    'Python 3.11 added it.'
+    """
+    titled = {(word, number[0]) for number in _NUMBER.finditer(context) for word in _beside(number, context)}
+    others = {(word, number[0]) for number in _NUMBER.finditer(evidence) for word in _beside(number, evidence)} - titled
+    named = {(word, number) for word, number in titled if word not in {other for other, _ in others}}
+
+    def blank(number: re.Match[str]) -> str:
+        return " " if any((word, number[0]) in named for word in _beside(number, claim)) else number[0]
+
+    return _NUMBER.sub(blank, claim) if named else claim
+
+
+def _beside(number: re.Match[str], text: str) -> list[str]:
+    """Return the words before and after a number that may name a thing, in small letters."""
+    before = _WORD_BEFORE.search(text[max(0, number.start() - _LONGEST_WORD) : number.start()])
+    after = _WORD_AFTER.match(text, number.end(), number.end() + _LONGEST_WORD)
+    words = [found[1].lower() for found in (before, after) if found]
+    return [word for word in words if word not in FUNCTION_WORDS and word not in MONTHS]

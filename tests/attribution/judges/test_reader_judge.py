@@ -126,6 +126,33 @@ def test_a_number_that_does_not_follow_is_refused_whatever_the_network_reads(jud
     assert one(judge, "The gates are heavy.", GATES).label is Label.SUPPORTED
 
 
+@pytest.mark.parametrize(
+    ("title", "evidence", "claim", "label"),
+    [
+        ("Tessera 5.3 › Highlights", "Regions can be saved.", "Regions can be saved in Tessera 5.3.", Label.SUPPORTED),
+        (
+            "Budget 2026",
+            "The deficit is 2 million euros.",
+            "The 2026 budget has a deficit of 2 million euros.",
+            Label.SUPPORTED,
+        ),
+        ("Tessera 5.3", "Tessera 5.2 can save regions.", "Tessera 5.3 can save regions.", None),
+        ("Plan 2030", "The bridge opened in May.", "The bridge opened in May 2030.", None),
+        (
+            "Minutes of 12 March 2025",
+            "The next meeting is in the town hall.",
+            "The next meeting is on 12 March 2025.",
+            None,
+        ),
+    ],
+)
+def test_the_number_of_a_name_may_stand_in_the_title_and_no_other(
+    judge: ReaderJudge, title: str, evidence: str, claim: str, label: Label | None
+) -> None:
+    (verdict,) = judge.judge([Case(claim, (evidence,), title)])
+    assert (verdict.label is Label.SUPPORTED) == (label is Label.SUPPORTED)
+
+
 def test_a_claim_that_the_evidence_denies_is_contradicted_without_any_rule(judge: ReaderJudge) -> None:
     evidence = "Anna Berg sold the museum to the city of Bergen."
     claim = "The museum was sold to Anna Berg by the city of Bergen."
@@ -252,7 +279,7 @@ def test_the_shipped_reader_is_small_and_describes_its_training() -> None:
 
 
 def test_the_name_identifies_the_weights(judge: ReaderJudge) -> None:
-    assert judge.name == f"reader/{load().name}+numbers1"
+    assert judge.name == f"reader/{load().name}+numbers2"
 
 
 def test_a_refusal_names_the_words_that_the_source_does_not_say(judge: ReaderJudge) -> None:
