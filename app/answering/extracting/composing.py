@@ -28,9 +28,8 @@ _BEFORE_NUMBER = re.compile(
     r"|\bbetween\s+\S*\d\S*\s+and\s+)$"
 )
 _WORD = re.compile(r"[^\W\d_]+(?![\w./])")
-_AFTER_NUMBER = re.compile(
-    r"\s+(?:before|after|prior\s+to|following)\s[^,;.(]+", re.IGNORECASE
-)  # "30 days before it starts"
+_AFTER_NUMBER = re.compile(r"\s+(?:before|after|prior\s+to|following)\s[^,;.(]+", re.IGNORECASE)  # "before it starts"
+_LONGEST_BEFORE = 60  # characters
 _DENIES = re.compile(r"\b(?:not|no|never|cannot)\b|n['’]t\b", re.IGNORECASE)
 _SIGNATURE = re.compile(r"[\[<|=]")  # in what follows the name of a setting
 _RULE = re.compile(r"[=~#*_+-]{4,}")  # below a title or between parts of a text
@@ -68,10 +67,13 @@ def _whole(chosen: Candidate) -> str:
         return ""
     text, start = chosen.passage.text, chosen.words.start
     sentence = chosen.passage.sentences[chosen.number].span
-    while _NUMBER.match(text, start) and (before := _BEFORE_NUMBER.search(text[sentence.start : start])):
-        if "than" in before[0] and _DENIES.search(text[sentence.start : start]):
-            break  # of what has "not more than 64" the most is 64
-        start = sentence.start + before.start()
+    while _NUMBER.match(text, start):
+        first = max(sentence.start, start - _LONGEST_BEFORE)
+        before = _BEFORE_NUMBER.search(text[first:start])
+        # Of what has "not more than 64" the most is 64.
+        if not before or ("than" in before[0] and _DENIES.search(text[sentence.start : start])):
+            break
+        start = first + before.start()
     end = chosen.words.end
     if _NUMBER.match(text, start) and (after := _AFTER_NUMBER.match(text, end, sentence.end)):
         end = after.end()

@@ -46,14 +46,19 @@ def without_titled(claim: str, context: str, evidence: str) -> str:
     >>> without_titled("Python 3.11 added it.", "Python 3.11", "Python 3.10 added it.")
     'Python 3.11 added it.'
     """
-    titled = {(word, number[0]) for number in _NUMBER.finditer(context) for word in _beside(number, context)}
-    others = {(word, number[0]) for number in _NUMBER.finditer(evidence) for word in _beside(number, evidence)} - titled
-    named = {(word, number) for word, number in titled if word not in {other for other, _ in others}}
+    titled = _pairs(context)
+    of_others = {word for word, _ in _pairs(evidence) - titled} if titled else set()
+    named = {pair for pair in titled if pair[0] not in of_others}
 
     def blank(number: re.Match[str]) -> str:
         return " " if any((word, number[0]) in named for word in _beside(number, claim)) else number[0]
 
     return _NUMBER.sub(blank, claim) if named else claim
+
+
+def _pairs(text: str) -> set[tuple[str, str]]:
+    """Return each number of a text with a word beside it."""
+    return {(word, number[0]) for number in _NUMBER.finditer(text) for word in _beside(number, text)}
 
 
 def _beside(number: re.Match[str], text: str) -> list[str]:
